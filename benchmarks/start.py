@@ -7,8 +7,8 @@
     python benchmarks/start.py [--json FILE]
 
 From making the Context to the end of a first step, then of a first energy, on the stand-in for CUDA's driver of
-tests/calls: NVRTC is the real one, and what it wrote is assembled by ptxas afterwards, as the driver would. Nothing runs
-on a device. OpenMM's own integrator beside ours shows what forces take.
+tests/calls: NVRTC is the real one, and what it wrote is assembled by ptxas afterwards, as the driver would. Nothing
+runs on a device. OpenMM's own integrator beside ours shows what forces take.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ INTEGRATORS = ("Verlet", "Shake", "Rattle", "LangevinMiddle", "RattleLangevin")
 def child(integrator_name: str, stem: str) -> None:
     """Take a step on the stand-in; print CPU seconds until its end, what was compiled, and seconds of an energy."""
     import openmm as mm
+
     import openmmconstraints as mc
 
     system = mm.XmlSerializer.deserialize(Path(f"{stem}.system.xml").read_text())

@@ -81,8 +81,7 @@ bool CommonStepKernel::needsWhole(int code, int buffer) {
     if (!needs)
         return false;
     program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // none, for the next failure
-    program->takeWhole();
-    return true;
+    return program->takeWhole();
 }
 
 /** Return to the state after the given number of steps of a run. */

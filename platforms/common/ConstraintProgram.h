@@ -72,8 +72,9 @@ public:
     /** Launch one of kernels/afterwards.cc for this many items; nothing happens if there are none. */
     void launchAfterwards(const std::string& kernel, int items, int number);
 
-    /** Use kernels that solve what parts leave to their cluster from now on, after Outcome_WholeCluster. */
-    void takeWhole();
+    /** Use kernels that solve what parts leave to their cluster from now on, after Outcome_WholeCluster.
+     *  @return whether they were not used before */
+    bool takeWhole();
 
     /** Take other shapes of the free bodies. */
     void takeShapes(const ConstraintSet& set);
@@ -195,6 +196,7 @@ private:
     };
     /** Clusters in parts, those of single threads and small ones; nothing where that is less than two of them. */
     SharedLaunch sharedLaunch() const;
+    void place(SharedLaunch& launch, int atOnce) const;
     /** A share's functions in a namespace of their own. */
     std::string shareText(const SharedLaunch& launch, int number, const std::vector<StageText>& stages,
                           const ConstraintSet& set) const;
@@ -272,6 +274,7 @@ private:
     ConstraintTables constraintTables; // depends on the numbers that `coarse` chooses
     int sharedFactors = 0, gridClusters = 0, clustersInParts = 0;
     std::vector<Program> withoutWhole;
+    bool hasWhole = false;
     std::map<std::string, std::vector<Launch>> launches; // by stage
     std::map<std::string, Launch> afterwards;
     std::map<std::string, SplitStage> borderStages;

@@ -198,13 +198,17 @@ ConstraintProgram::Program ConstraintProgram::programWithoutWhole(const string& 
     return withoutWhole.back();
 }
 
-void ConstraintProgram::takeWhole() {
+bool ConstraintProgram::takeWhole() {
+    if (hasWhole)
+        return false;
+    hasWhole = true;
     for (const Program& program : withoutWhole)
         program->define(define("TAKES_WHOLE", "1"));
     for (auto& [stage, some] : launches)
         for (Launch& launch : some)
             if (std::count(withoutWhole.begin(), withoutWhole.end(), launch.program) > 0)
                 launch.kernel = nullptr;
+    return true;
 }
 
 void ConstraintProgram::addParts(const vector<StageText>& stages, const ConstraintTables::Range& range,

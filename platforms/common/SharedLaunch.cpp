@@ -15,8 +15,8 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Turns that the blocks of a launch take with small clusters, at most. In larger systems these have a launch of their
- *  own: more of their blocks fit on a multiprocessor than of those of parts. */
+/** Turns that the blocks of a launch take with what does not wait for others, at most. In larger systems small clusters
+ *  have a launch of their own: more of their blocks fit on a multiprocessor than of those of parts. */
 constexpr int mostTurns = 4;
 
 int divided(int count, int by) {
@@ -90,24 +90,41 @@ ConstraintProgram::SharedLaunch ConstraintProgram::sharedLaunch() const {
         if (hasParts) // in memory without a declared size, as that of parts
             launch.sharedBytes = std::max(launch.sharedBytes, launch.blockSize * shownBytes());
     }
-    const int atOnce = cooperatingBlocks() * launch.together;
-    const auto wanted = [&] {
-        return std::accumulate(launch.shares.begin(), launch.shares.end(), 0,
-                               [](int sum, const Share& share) { return sum + share.numBlocks; });
-    };
-    while (hasParts && !launch.shares.back().isOfParts() && wanted() > mostTurns * atOnce)
-        launch.shares.pop_back();
+    place(launch, cooperatingBlocks() * launch.together);
     if (launch.shares.size() < 2)
         return {};
-    launch.numBlocks = launch.isCooperative ? std::min(wanted(), atOnce) : wanted();
+    return launch;
+}
+
+/** Parts come first, one block after the other. What does not wait for others takes turns in the blocks that have none,
+ *  or, if these are too few, in all; then the first blocks come to it when they are done with their parts.
+ *  @param atOnce  blocks that fit on the device, which those that wait for each other have to */
+void ConstraintProgram::place(SharedLaunch& launch, int atOnce) const {
+    const auto wanted = [&](bool ofParts) {
+        return std::accumulate(launch.shares.begin(), launch.shares.end(), 0, [&](int sum, const Share& share) {
+            return share.isOfParts() == ofParts ? sum + share.numBlocks : sum;
+        });
+    };
+    const bool hasParts = wanted(true) > 0;
+    while (hasParts && wanted(false) > 0 && wanted(true) + wanted(false) > mostTurns * atOnce)
+        launch.shares.pop_back();
+    const int all =
+                  launch.isCooperative ? std::min(wanted(true) + wanted(false), atOnce) : wanted(true) + wanted(false),
+              ofParts = std::min(wanted(true), all), others = all - ofParts;
+    const bool isApart = others > 0 && wanted(false) <= 2 * mostTurns * others;
+    launch.numBlocks = all;
     int next = 0;
     for (Share& share : launch.shares) {
-        share.numBlocks = std::min(share.numBlocks, launch.numBlocks);
-        share.firstBlock = next % launch.numBlocks;
+        const bool staysApart = isApart && !share.isOfParts();
+        const int room = staysApart ? others : all;
+        share.numBlocks = std::min(share.numBlocks, room);
+        const bool beginsAgain = next + share.numBlocks > all;
+        launch.takesTurns = launch.takesTurns || beginsAgain;
+        if (beginsAgain && staysApart)
+            next = ofParts;
+        share.firstBlock = next % all;
         next += share.numBlocks;
     }
-    launch.takesTurns = next > launch.numBlocks;
-    return launch;
 }
 
 string ConstraintProgram::shareText(const SharedLaunch& launch, int number, const vector<StageText>& stages,

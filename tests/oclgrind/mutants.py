@@ -119,16 +119,16 @@ def originals(names: list[str], folder: str, library: Path) -> list[Original]:
 # Functions, and barriers that no case compiles. OpenCL's blocks do not wait for each other.
 OF_SEVERAL_BLOCKS = ("blockBarrier", "worstOf")
 NOT_COMPILED = {
-    "run_ANY:2": "of CUDA only",
-    "run_ANY:4": "for several blocks only",
-    "run_ANY:5": "for several blocks only",
+    "argumentsAgain:1": "of CUDA only",
+    "solveTogether_ANY:2": "for several blocks only",
+    "solveTogether_ANY:3": "for several blocks only",
     "leave_ANY:1": "for several blocks only",
     "leave_ANY:4": "for several blocks only",
     "finish_ANY_Local:2": "for several blocks only",
 }
 SURVIVES = {
     "startRowsLocal:1": "for several blocks only: here no part joins bodies",
-    "run_ANY:3": "redundant with one part: as solve_ANY:1",
+    "solveTogether_ANY:1": "redundant with one part: as solve_ANY:1",
     "leave_ANY:2": "redundant: what comes next has a barrier before it reads what was written here",
     "solve_ANY:1": "redundant: a round ends with worstOf(), and one thread writes what follows and reads it",
 }

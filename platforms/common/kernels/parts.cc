@@ -31,12 +31,16 @@
     THREAD_GROUP_SYNC                                                                                                  \
     const Arguments values = readAgain(a), *again = &values;
 #else
-#define AGAIN(again)                                                                                                   \
-    Arguments* again = (Arguments*) (shared.numbers + ARGUMENTS_AT);                                                   \
-    if (THREAD_IN_GROUP == 0)                                                                                          \
-        *again = readAgain(a);                                                                                         \
-    shared.arguments = again;                                                                                          \
+DEVICE const Arguments* argumentsAgain(const Arguments* a SHARED_PARAMETER) {
+    Arguments* again = (Arguments*) (shared.numbers + ARGUMENTS_AT);
+    if (THREAD_IN_GROUP == 0)
+        *again = readAgain(a);
     THREAD_GROUP_SYNC
+    return again;
+}
+#define AGAIN(again)                                                                                                   \
+    const Arguments* again = argumentsAgain(a SHARED_ARGUMENT);                                                        \
+    shared.arguments = again;
 #endif
 
 /** What a solve is. */
