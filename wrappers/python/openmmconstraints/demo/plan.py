@@ -11,6 +11,7 @@ import openmm as mm
 
 from openmmconstraints.benchmark.villin import MINIMIZER_ITERATIONS, Villin
 from openmmconstraints.demo.comparison import CANDIDATES
+from openmmconstraints.terminal.compiling import saying_if_compiling
 
 STEPS = 200  # 0.4 ps
 EQUILIBRATION_STEPS = 200
@@ -43,12 +44,13 @@ def time_steps(
     for candidate in CANDIDATES:
         start = perf_counter()
         integrator = candidate.make(tolerance)
-        context = mm.Context(villin.system, integrator, platform, properties)
-        context.setPositions(villin.positions)
-        context.applyConstraints(tolerance)
-        integrator.setStepSize(1e-5)  # the positions are not minimized yet
-        integrator.step(1)
-        context.getState(energy=True)
+        with saying_if_compiling(platform.getName()):
+            context = mm.Context(villin.system, integrator, platform, properties)
+            context.setPositions(villin.positions)
+            context.applyConstraints(tolerance)
+            integrator.setStepSize(1e-5)  # the positions are not minimized yet
+            integrator.step(1)
+            context.getState(energy=True)
         create += perf_counter() - start
         start = perf_counter()
         integrator.step(TRIAL_STEPS)

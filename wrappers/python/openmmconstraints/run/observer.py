@@ -14,6 +14,7 @@ from openmm import unit
 
 import openmmconstraints as mc
 from openmmconstraints.inspection.energy import EnergySeries
+from openmmconstraints.terminal.compiling import saying_if_compiling
 
 CHUNK = 10  # steps between two readings of the summary
 SUMMARY_SHARE = 0.01  # of the time spent in steps
@@ -108,7 +109,8 @@ class Observation:
         first, start = context.getStepCount(), perf_counter()
         begin = context.getTime().value_in_unit(unit.picosecond)
         try:
-            take(chunk)
+            with saying_if_compiling(self.platform if self.steps == 0 else ""):
+                take(chunk)
         except mm.OpenMMException:
             self._read_summary(integrator, context)
             raise
