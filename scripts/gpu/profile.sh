@@ -8,7 +8,7 @@ leave_out_profilers
 
 step=("$GPU_PYTHON" benchmarks/gpu.py --inputs "$GPU_INPUTS" --systems dhfr --sets AllBonds --precision mixed
     --integrators RattleLangevin --rounds 1 --seconds 0.1)
-kernels=(partOfCluster_driftAndHeat smallCluster_driftAndHeat) # unless nsys finds others
+kernels=(eachCluster_driftAndHeat eachCluster_kick) # unless nsys finds others
 if command -v nsys >/dev/null; then
     report=$GPU_FOLDER/profile
     try "nsys" nsys profile --trace=cuda --force-overwrite=true --output "$report" "${step[@]}"
@@ -17,7 +17,7 @@ if command -v nsys >/dev/null; then
     csv=${report}_cuda_gpu_kern_sum.csv
     if [ -e "$csv" ]; then
         # Hottest first; the name is the last column.
-        mapfile -t found < <(grep -oE '((small|thread|block|grid)Cluster|partOfCluster|clusterOfParts)_[A-Za-z]+' "$csv" | awk '!seen[$0]++' | head -n 2)
+        mapfile -t found < <(grep -oE '((each|small|thread|block|grid)Cluster|partOfCluster|clusterOfParts)_[A-Za-z]+' "$csv" | awk '!seen[$0]++' | head -n 2)
         [ ${#found[@]} -eq 0 ] || kernels=("${found[@]}")
     fi
 else

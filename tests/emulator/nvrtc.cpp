@@ -92,8 +92,9 @@ Result nvrtcCompileProgram(Program* program, int numOptions, const char* const* 
         return CompilationFailed;
     }
     // As the kernels are written: no contraction, which Reference has not either, and no strict aliasing. Two modules
-    // may have kernels of the same name.
-    const std::string flags = "-std=c++17 -w -fno-gnu-unique -fno-strict-aliasing -ffp-contract=off " +
+    // may have kernels of the same name. A variable that is read before it is written is a large wrong number.
+    const std::string flags = "-std=c++17 -w -fno-gnu-unique -fno-strict-aliasing -ffp-contract=off "
+                              "-ftrivial-auto-var-init=pattern " +
                               variable("EMULATOR_FLAGS", "-O0") +
                               (isFused(program->text) ? " -O1 -fexpensive-optimizations -mfma -ffp-contract=fast" : ""),
                       folder = variable("EMULATOR_CACHE", ""), name = folder + "/" + std::to_string(getpid()),

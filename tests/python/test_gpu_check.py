@@ -165,17 +165,17 @@ def test_a_profile_without_a_report_fails(piece, ncu, status):
     returned, summary = piece("profile", PASSES, False, {"nsys": "exit 0", "ncu": ncu})
     assert returned == status
     assert re.findall(r"^\w+ .* ncu, (\w+)", summary, re.MULTILINE) == [
-        "partOfCluster_driftAndHeat",
-        "smallCluster_driftAndHeat",
+        "eachCluster_driftAndHeat",
+        "eachCluster_kick",
     ]
 
 
 def test_the_hottest_kernels_may_be_those_of_parts(piece):
-    table = "20.0,smallCluster_kick\\n9.0,computeNonbonded\\n8.0,partOfCluster_driftAndHeat\\n"
+    table = "20.0,eachCluster_kick\\n9.0,computeNonbonded\\n8.0,partOfCluster_driftAndHeat\\n"
     nsys = f'[ "$1" != stats ] || printf "{table}" >"${{8}}_cuda_gpu_kern_sum.csv"'
     summary = piece("profile", PASSES, False, {"nsys": nsys, "ncu": 'echo report >"${11}.ncu-rep"'})[1]
     assert re.findall(r"^passed .* ncu, (\w+)", summary, re.MULTILINE) == [
-        "smallCluster_kick",
+        "eachCluster_kick",
         "partOfCluster_driftAndHeat",
     ]
 

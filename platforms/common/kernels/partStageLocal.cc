@@ -89,7 +89,7 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
         }
 #endif
         Particle p = particleLocal(place SHARED_ARGUMENT);
-        loadPosition(a, i, &p);
+        loadStart(a, i, &p);
         p.c = impulseLocal(place SHARED_ARGUMENT);
 $AFTER$        storeParticle(a, i, &p);
     }
@@ -100,7 +100,7 @@ $AFTER$        storeParticle(a, i, &p);
         if (!(number & IS_MOVED))
             continue;
         Particle p = particleLocal(place SHARED_ARGUMENT);
-        loadPosition(a, i, &p);
+        loadStart(a, i, &p);
         Body body = bodyLocal(part, part.s[AT_PLACE_BODY + k]);
         body.isViolated = !solve->isMeasured || state->lastRound > 0; // as flagBodies()
         move_$SOLVE$(a, &body, part.i[AT_BODY_PARTICLE + k], i, &p);

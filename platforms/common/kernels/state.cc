@@ -246,12 +246,17 @@ DEVICE void loadPosition(const Arguments* a, int i, Particle* p) {
     p->correction = correctionOf(a, i);
 }
 
+/** What a stage does not change until it ends: operations may use it. */
+DEVICE void loadStart(const Arguments* a, int i, Particle* p) {
+    loadPosition(a, i, p);
+    p->velm = a->velm[i];
+    p->f = forceOn(a, i);
+}
+
 /** A particle at the start of a stage. */
 DEVICE Particle startParticle(const Arguments* a, int i) {
     Particle p;
-    loadPosition(a, i, &p);
-    p.velm = a->velm[i];
-    p.f = forceOn(a, i);
+    loadStart(a, i, &p);
     p.w = p.velm.w;
     p.v = p.w > 0 ? make_mixed3(p.velm.x, p.velm.y, p.velm.z) : make_mixed3(0, 0, 0);
     p.d = p.c = make_mixed3(0, 0, 0);
