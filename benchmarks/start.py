@@ -3,7 +3,7 @@
 """CPU seconds that kernels of a first step take to compile, with empty caches, on a machine without a GPU.
 
     cmake --build build --target fakecuda fakecufft
-    pip install nvidia-cuda-nvrtc==13.0.* && pip install --no-deps openmmtools    # and ptxas, of a CUDA toolkit
+    pip install nvidia-cuda-nvrtc==13.0.* nvidia-cuda-nvcc==13.0.* && pip install --no-deps openmmtools
     python benchmarks/start.py [--json FILE]
 
 From making the Context to the end of a first step, then of a first energy, on the stand-in for CUDA's driver of
@@ -25,6 +25,10 @@ from itertools import product
 from pathlib import Path
 
 from gpumodel.cases import ROOT, stem_of, write_inputs
+
+sys.path.append(str(ROOT / "tests/calls"))
+
+from check_ptx import find_ptxas
 
 INTEGRATORS = ("Verlet", "Shake", "Rattle", "LangevinMiddle", "RattleLangevin")
 
@@ -56,9 +60,9 @@ def child(integrator_name: str, stem: str) -> None:
 
 def assemble(files: list[Path], capability: str) -> float:
     """CPU seconds of ptxas."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    ptxas, before = find_ptxas(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     for ptx in files:
-        subprocess.run(["ptxas", f"-arch=sm_{capability}", str(ptx), "-o", os.devnull], check=True)
+        subprocess.run([ptxas, f"-arch=sm_{capability}", str(ptx), "-o", os.devnull], check=True)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 

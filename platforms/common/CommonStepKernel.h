@@ -158,10 +158,9 @@ private:
     bool isTouched() const;
     void projectOnHost(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int step);
     void returnToGiven(OpenMM::ContextImpl& context);
-    /** Whether a step failed only because bordered rows need more turns than were launched. */
-    bool needsMoreTurns(int code, int buffer);
-    /** Whether one failed only because kernels cannot solve what parts left to their cluster. */
-    bool needsWhole(int code, int buffer);
+    /** Whether a step failed only because bordered rows need more turns than were launched, or because kernels could
+     * not solve what parts left to their cluster. From then on there are more turns, or kernels that can. */
+    bool isReadyToRepeat(int code, int buffer);
     int readFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int launched,
                     const RunStart& start);
     void returnTo(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps,

@@ -30,7 +30,7 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     }
     const int good = failure[0] / launchesPerStep, stage = failure[0] % launchesPerStep;
     const shared_ptr<const Order> order = frameOf(good).order;
-    const bool mustRepeat = needsMoreTurns(failure[1], bufferOf(good)) || needsWhole(failure[1], bufferOf(good));
+    const bool mustRepeat = isReadyToRepeat(failure[1], bufferOf(good));
     returnTo(context, integrator, good, start);
     if (mustRepeat) { // what others did before the step, such as a barostat, is part of the state
         isRepeated = mayHaveMoved = true;
@@ -46,42 +46,30 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     reportFailure(context, integrator, failure[1], *order, bufferOf(good));
 }
 
-bool CommonStepKernel::needsMoreTurns(int code, int buffer) {
-    const ConstraintTables& tables = program->tables();
-    if (code != tables.numSmallClusters + tables.borderCluster)
+bool CommonStepKernel::isReadyToRepeat(int code, int buffer) {
+    const int numClusters = program->tables().numClusters();
+    if (code >= numClusters)
         return false;
     vector<int> rows(program->arguments["reportRows"].getSize() * 4);
     program->arguments["reportRows"].download(rows.data());
-    bool needs = false;
-    for (StepSolve solve :
-         {StepSolve::Positions, StepSolve::Velocities, StepSolve::HeatedVelocities, StepSolve::Projection}) {
-        int& outcome = rows[4 * ((buffer * numStepSolves + (int) solve) * tables.numClusters() + code)];
-        needs = needs || outcome == (int) DeviceOutcome::MoreTurns;
-        if (outcome == (int) DeviceOutcome::MoreTurns)
+    bool needsTurns = false, needsWhole = false;
+    const int first = buffer * numStepSolves * numClusters;
+    for (int place = first; place < first + numStepSolves * numClusters; place++) {
+        int& outcome = rows[4 * place];
+        const bool ofTurns = outcome == (int) DeviceOutcome::MoreTurns,
+                   ofWhole = outcome == (int) DeviceOutcome::WholeCluster,
+                   isOfFailure = (place - first) % numClusters == code;
+        needsTurns = needsTurns || (ofTurns && isOfFailure);
+        needsWhole = needsWhole || (ofWhole && isOfFailure);
+        if (ofTurns || ofWhole)
             outcome = (int) DeviceOutcome::Converged; // for the next failure
     }
-    if (!needs)
+    if (!needsTurns && !needsWhole)
         return false;
     program->arguments["reportRows"].upload(rows.data());
-    program->takeMoreTurns();
-    return true;
-}
-
-bool CommonStepKernel::needsWhole(int code, int buffer) {
-    const ConstraintTables& tables = program->tables();
-    if (code < tables.numSmallClusters || code >= tables.firstBodyCluster() || tables.numParts() == 0)
-        return false;
-    vector<int> rows(program->arguments["reportRows"].getSize() * 4);
-    program->arguments["reportRows"].download(rows.data());
-    bool needs = false;
-    for (int solve = 0; solve < numStepSolves; solve++) {
-        const int outcome = rows[4 * ((buffer * numStepSolves + solve) * tables.numClusters() + code)];
-        needs = needs || outcome == (int) DeviceOutcome::WholeCluster;
-    }
-    if (!needs)
-        return false;
-    program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // none, for the next failure
-    return program->takeWhole();
+    if (needsTurns)
+        program->takeMoreTurns();
+    return needsTurns || program->takeWhole();
 }
 
 /** Return to the state after the given number of steps of a run. */

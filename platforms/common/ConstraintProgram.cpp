@@ -139,8 +139,10 @@ void ConstraintProgram::countClusters() {
 }
 
 void ConstraintProgram::addAfterwards(const ConstraintSet& set) {
-    const std::map<string, string> markers{{"PARAMETERS", arguments.parameters()},
-                                           {"INITIALIZER", arguments.initializer()}};
+    // What a kernel has to begin with, and where nothing is done once a step has failed.
+    const string begin = "    const Arguments values = " + arguments.initializer() +
+                         ";\n    const Arguments* a = &values;\n",
+                 beginIfGood = begin + KernelArguments::hasFailedText;
     const string common =
         define("HAS_JOINTS", "0") + nodeDefinitions(false) + commonText() + ConstraintKernelSources::steps;
     const auto add = [&](const string& text, std::initializer_list<const char*> names) {
@@ -149,9 +151,11 @@ void ConstraintProgram::addAfterwards(const ConstraintSet& set) {
             afterwards[name] = {program, name};
     };
     add(ConstraintKernelSources::rowThreads + customText(set, false) + ConstraintKernelSources::rows +
-            fillMarkers("checks", ConstraintKernelSources::checks, markers),
+            fillMarkers("checks", ConstraintKernelSources::checks,
+                        {{"PARAMETERS", arguments.parameters()}, {"BEGIN", beginIfGood}}),
         {"checkPositions", "checkVelocities"});
-    add(fillMarkers("afterwards", ConstraintKernelSources::afterwards, markers),
+    add(fillMarkers("afterwards", ConstraintKernelSources::afterwards,
+                    {{"PARAMETERS", arguments.parameters()}, {"BEGIN", beginIfGood}, {"BEGIN_ANYWAY", begin}}),
         {"addWork", "addSpreadWork", "addSlowForces", "keepState", "sumForBath", "keepEnd", "sumParticleEnergies"});
 }
 
@@ -160,11 +164,11 @@ void ConstraintProgram::addClusters(const vector<StageText>& stages, bool atBord
     const ConstraintTables::SmallBlocks& small = atBorder ? t.smallAtBorder : t.small;
     const SharedLaunch shared = atBorder ? SharedLaunch() : sharedLaunch();
     addSharedLaunch(shared, stages, set);
-    if (small.threads() > 0 && !shared.hasSmall())
+    if (small.threads() > 0 && !shared.has(nullptr))
         addLaunches(programOf(smallText(stages, atBorder)), "smallCluster", stages, small.threads(), smallBlock,
                     small.first, small.last);
     for (const ConstraintTables::Range& range : t.ranges)
-        if (range.isAtBorder == atBorder && (atBorder || !range.isJoined) && !shared.has(range)) {
+        if (range.isAtBorder == atBorder && (atBorder || !range.isJoined) && !shared.has(&range)) {
             if (range.group == ThreadGroupKind::Part)
                 addParts(stages, range, set);
             else

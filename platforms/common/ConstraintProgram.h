@@ -189,10 +189,8 @@ private:
         int numBlocks = 0, blockSize = smallBlock, together = 4, sharedBytes = 0;
         bool isCooperative = false;
         bool takesTurns = false; ///< blocks may have several shares
-        bool hasSmall() const {
-            return !shares.empty() && shares.back().range == nullptr;
-        }
-        bool has(const ConstraintTables::Range& range) const;
+        /** @param range  or nullptr: small clusters */
+        bool has(const ConstraintTables::Range* range) const;
     };
     /** Clusters in parts, those of single threads and small ones; nothing where that is less than two of them. */
     SharedLaunch sharedLaunch() const;

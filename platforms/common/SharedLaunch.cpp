@@ -44,8 +44,8 @@ string undefinitions(const string& text) {
 
 } // namespace
 
-bool ConstraintProgram::SharedLaunch::has(const ConstraintTables::Range& range) const {
-    return std::any_of(shares.begin(), shares.end(), [&](const Share& share) { return share.range == &range; });
+bool ConstraintProgram::SharedLaunch::has(const ConstraintTables::Range* range) const {
+    return std::any_of(shares.begin(), shares.end(), [&](const Share& share) { return share.range == range; });
 }
 
 ConstraintProgram::SharedLaunch ConstraintProgram::sharedLaunch() const {

@@ -18,11 +18,7 @@ DEVICE void addTo(GLOBAL mixed2* place, mixed term) {
 
 /** Work of constraints that move: sum over steps of lambda d xi_0/dt dt, with d sigma/dt = -d xi_0/dt. */
 KERNEL void addWork($PARAMETERS$) {
-    const Arguments values = $INITIALIZER$;
-    const Arguments* a = &values;
-    if (hasFailed(a))
-        return;
-    for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
+$BEGIN$    for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
         const int row = a->movingRows[n];
         mixed sum = 0;
         for (int moment = 0; moment < a->numMoments; moment++) {
@@ -36,11 +32,7 @@ KERNEL void addWork($PARAMETERS$) {
 
 /** The contribution of the change of velocities in a heat bath, which is summed separately. */
 KERNEL void addSpreadWork($PARAMETERS$) {
-    const Arguments values = $INITIALIZER$;
-    const Arguments* a = &values;
-    if (hasFailed(a))
-        return;
-    for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
+$BEGIN$    for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
         const int row = a->movingRows[n];
         addTo(a->work + a->numMoving + n, -a->driftTime * a->projection[row] * workRatesOf(a)[row]);
     }
@@ -48,9 +40,7 @@ KERNEL void addSpreadWork($PARAMETERS$) {
 
 /** Sum up the kinetic energies of particles, a part a thread; the first part is negative if they were not computed. */
 KERNEL void sumParticleEnergies($PARAMETERS$) {
-    const Arguments values = $INITIALIZER$;
-    const Arguments* a = &values;
-    mixed2 sum;
+$BEGIN_ANYWAY$    mixed2 sum;
     sum.x = hasFailed(a) ? -1 : 0;
     sum.y = 0;
     if (!hasFailed(a))
@@ -61,11 +51,7 @@ KERNEL void sumParticleEnergies($PARAMETERS$) {
 
 /** Add the forces of a level to those of slower ones, each times the number of innermost steps in one of its level. */
 KERNEL void addSlowForces($PARAMETERS$) {
-    const Arguments values = $INITIALIZER$;
-    const Arguments* a = &values;
-    if (hasFailed(a))
-        return;
-    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
+$BEGIN$    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
         const mixed3 others = a->hasSlowForces ? load3(a->slowForce, i) : make_mixed3(0, 0, 0);
         store3(a->slowForce, i, others + a->forceFactor * forceOn(a, i));
     }
@@ -73,11 +59,7 @@ KERNEL void addSlowForces($PARAMETERS$) {
 
 /** Keep the state as the start of a step, before it is projected. */
 KERNEL void keepState($PARAMETERS$) {
-    const Arguments values = $INITIALIZER$;
-    const Arguments* a = &values;
-    if (hasFailed(a))
-        return;
-    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
+$BEGIN$    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
         Particle p = startParticle(a, i);
         keepStart(a, i, &p);
     }
@@ -86,11 +68,7 @@ KERNEL void keepState($PARAMETERS$) {
 /** Sum up twice the kinetic energy for a heat bath (heatBath.cc), and before its first half keep the state as the start of
  *  a step. The order of sums does not depend on the number of threads. */
 KERNEL void sumForBath($PARAMETERS$) {
-    const Arguments values = $INITIALIZER$;
-    const Arguments* a = &values;
-    if (hasFailed(a))
-        return;
-    for (int n = GLOBAL_ID; n < NUM_BATH_SUMS; n += GLOBAL_SIZE) {
+$BEGIN$    for (int n = GLOBAL_ID; n < NUM_BATH_SUMS; n += GLOBAL_SIZE) {
         mixed sum = 0;
         for (int i = n; i < a->numParticles; i += NUM_BATH_SUMS) {
             Particle p = startParticle(a, i);
@@ -105,11 +83,7 @@ KERNEL void sumForBath($PARAMETERS$) {
 
 /** Keep the positions after the last step of a run. */
 KERNEL void keepEnd($PARAMETERS$) {
-    const Arguments values = $INITIALIZER$;
-    const Arguments* a = &values;
-    if (hasFailed(a))
-        return;
-    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
+$BEGIN$    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
         a->endPosq[i] = a->posq[i];
 #ifdef USE_MIXED_PRECISION
         a->endCorrection[i] = a->posqCorrection[i];

@@ -25,11 +25,7 @@ DEVICE void failRedundant(const Arguments* a, int stage, int n) {
 
 /** Check that dependent constraints are satisfied, as the others are. */
 KERNEL void checkPositions($PARAMETERS$) {
-    const Arguments values = $INITIALIZER$;
-    const Arguments* a = &values;
-    if (hasFailed(a))
-        return;
-    for (int n = GLOBAL_ID; n < a->numRedundant; n += GLOBAL_SIZE) {
+$BEGIN$    for (int n = GLOBAL_ID; n < a->numRedundant; n += GLOBAL_SIZE) {
         const int row = a->numRows + n;
         const mixed time = a->time + a->driftTime;
         startRow(a, row, time);
@@ -46,11 +42,7 @@ KERNEL void checkPositions($PARAMETERS$) {
 }
 
 KERNEL void checkVelocities($PARAMETERS$) {
-    const Arguments values = $INITIALIZER$;
-    const Arguments* a = &values;
-    if (hasFailed(a))
-        return;
-    for (int n = GLOBAL_ID; n < a->numRedundant; n += GLOBAL_SIZE) {
+$BEGIN$    for (int n = GLOBAL_ID; n < a->numRedundant; n += GLOBAL_SIZE) {
         const int row = a->numRows + n;
         startRow(a, row, a->time);
         mixed rate = a->rowRateOffset[row], largest = 0;

@@ -241,14 +241,10 @@ DEVICE mixed3 choose(bool isFirst, mixed3 first, mixed3 second) {
     return make_mixed3(isFirst ? first.x : second.x, isFirst ? first.y : second.y, isFirst ? first.z : second.z);
 }
 
-DEVICE void loadPosition(const Arguments* a, int i, Particle* p) {
-    p->posq = a->posq[i];
-    p->correction = correctionOf(a, i);
-}
-
 /** What a stage does not change until it ends: operations may use it. */
 DEVICE void loadStart(const Arguments* a, int i, Particle* p) {
-    loadPosition(a, i, p);
+    p->posq = a->posq[i];
+    p->correction = correctionOf(a, i);
     p->velm = a->velm[i];
     p->f = forceOn(a, i);
 }
