@@ -263,8 +263,9 @@ TEST(Device, CompilesForStepsWhatTheyNeed) {
         for (bool isFirst : {true, false}) {
             simulation.context->getState(State::Energy);
             EXPECT_EQ(calls().programs > 0, isFirst);
+            // Whoever computes energies may have moved particles, so constraints are solved before the step.
+            EXPECT_EQ(simulation.step(5).programs > 0, isFirst);
         }
-        EXPECT_EQ(simulation.step(5).programs, 0);
     }
 }
 
