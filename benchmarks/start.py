@@ -34,7 +34,7 @@ INTEGRATORS = ("Verlet", "Shake", "Rattle", "LangevinMiddle", "RattleLangevin")
 
 
 def child(integrator_name: str, stem: str) -> None:
-    """Take a step on the stand-in; print CPU seconds until its end, seconds of an energy and a step, what was compiled."""
+    """Take a step on the stand-in; print its CPU seconds, those of an energy and a step, what the first compiled."""
     import openmm as mm
 
     import openmmconstraints as mc
@@ -108,7 +108,7 @@ def main() -> int:
     inputs = build / "gpu-model/inputs"
     write_inputs(inputs, ["dhfr"], options.constraints)
     rows = []
-    print("DHFR, mixed precision, CPU s: NVRTC and ptxas of a first step, the same of an energy and a step; the largest PTX, kB")
+    print("DHFR, mixed precision, CPU s of NVRTC and ptxas: a first step, an energy and a step; the largest PTX, kB")
     for constraints, integrator in product(options.constraints, options.integrators):
         if integrator in ("Verlet", "LangevinMiddle") and constraints != "HBonds":
             continue  # OpenMM's kernels are the same for all

@@ -10,13 +10,13 @@
 #include "lepton/Parser.h"
 #include "support/DeviceContext.h"
 #include "support/Expressions.h"
+#include "support/Messages.h"
 #include "support/Platforms.h"
 #include <cmath>
 #include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <random>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -221,13 +221,9 @@ INSTANTIATE_TEST_SUITE_P(Precisions, KernelTextOnDevices, testing::Values("OpenC
 
 /** Literals of a program that have double precision because they are not cast. */
 std::vector<std::string> doublesIn(const std::string& program) {
-    const std::string code = std::regex_replace(program, std::regex("/\\*[^]*?\\*/|//[^\n]*"), "");
-    const std::regex floatingPoint("(\\(mixed\\) -?)?\\b[0-9]+(\\.[0-9]*(e[+-]?[0-9]+)?|e[+-]?[0-9]+)");
-    std::vector<std::string> found;
-    for (std::sregex_iterator match(code.begin(), code.end(), floatingPoint), end; match != end; ++match)
-        if ((*match)[1].length() == 0)
-            found.push_back(match->str());
-    return found;
+    const std::string floatingPoint = "\\b[0-9]+(?:\\.[0-9]*(?:e[+-]?[0-9]+)?|e[+-]?[0-9]+)",
+                      code = replaced(program, "/\\*[^]*?\\*/|//[^\n]*");
+    return matchesOf(replaced(code, "\\(mixed\\) -?" + floatingPoint), floatingPoint);
 }
 
 TEST(KernelText, HasNoDoublePrecisionOfItsOwn) {

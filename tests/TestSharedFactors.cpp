@@ -4,10 +4,10 @@
 // precision where it fits, else in global memory. Both do what Reference does.
 #include "ConstraintTables.h"
 #include "support/LargeSystems.h"
+#include "support/Messages.h"
 #include "support/Simulation.h"
 #include "support/Variable.h"
 #include <cmath>
-#include <regex>
 #include <thread>
 
 using namespace ConstraintPlugin;
@@ -311,12 +311,13 @@ class DeviceMemory : public testing::TestWithParam<std::string> {};
 
 TEST_P(DeviceMemory, IsAskedForAtContextCreation) {
     const TestSystem system = longChain(1000);
-    std::smatch match;
+    std::vector<std::string> bytes;
     std::string message;
     {
         const Variable memory("OPENMM_CONSTRAINTS_DEVICE_MEMORY", "100000");
         message = messageOf(system, GetParam());
-        ASSERT_TRUE(std::regex_search(message, match, std::regex("need up to (\\d+) bytes"))) << message;
+        bytes = matchesOf(message, "need up to (\\d+) bytes");
+        ASSERT_EQ(bytes.size(), 1u) << message;
         EXPECT_NE(message.find("has 100000 bytes"), std::string::npos) << message;
         EXPECT_NE(message.find("1000 coupled"), std::string::npos) << message;
         EXPECT_NE(message.find("setSolver(Iterative)"), std::string::npos) << message;
@@ -324,7 +325,7 @@ TEST_P(DeviceMemory, IsAskedForAtContextCreation) {
         EXPECT_NE(ofIterative.find("Remedy"), std::string::npos);
         EXPECT_EQ(ofIterative.find("setSolver(Iterative)"), std::string::npos) << "is in use: " << ofIterative;
     }
-    const long long needed = std::stoll(match[1]);
+    const long long needed = std::stoll(bytes[0]);
     const Variable memory("OPENMM_CONSTRAINTS_DEVICE_MEMORY", std::to_string(needed - 1));
     EXPECT_NE(messageOf(system, GetParam()), "");
     const Variable enough("OPENMM_CONSTRAINTS_DEVICE_MEMORY", std::to_string(needed));

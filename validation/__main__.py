@@ -21,6 +21,7 @@ from validation import (
     interpolation,
     joints,
     kinetic,
+    rounding,
     surface,
     temperature,
     time_step,
@@ -42,6 +43,7 @@ EXPERIMENTS = {
     "bodies": bodies,
     "joints": joints,
     "interpolation": interpolation,
+    "rounding": rounding,
 }
 FULL_MINUTES = 20.0  # the default of --time-budget: what all experiments take at size 1, on one core of 2026
 

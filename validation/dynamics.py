@@ -68,7 +68,8 @@ def langevin(case: Case, method: str, temperature: float = TEMPERATURE, step_siz
 def make_context(case: Case, integrator: mm.Integrator) -> mm.Context:
     """A Context with the positions of a case and velocities at TEMPERATURE, both projected onto the constraints."""
     platform = mm.Platform.getPlatform(case.platform)
-    context = mm.Context(case.system, integrator, platform, {"Threads": "1"} if case.platform == "CPU" else {})
+    properties = {"CPU": {"Threads": "1"}, "OpenCL": {"Precision": "mixed"}}.get(case.platform, {})
+    context = mm.Context(case.system, integrator, platform, properties)
     context.setPositions(case.positions)
     integrator.applyConstraints()
     context.setVelocitiesToTemperature(TEMPERATURE, seed_of(case.name))

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "Emulated.h"
 #include "../calls/calls.h"
+#include "support/Messages.h"
 #include <cstdlib>
 #include <dlfcn.h>
-#include <regex>
 #include <stdexcept>
 
 using namespace ConstraintPlugin;
@@ -70,8 +70,7 @@ double differenceOfPrograms(const std::string& platform, double tolerance) {
 }
 
 std::string alike(const std::string& message) {
-    static const std::regex number(R"(\d+\.\d*(e[-+]?\d+)?|\d+e[-+]?\d+)");
-    return programsRoundAlike() ? message : std::regex_replace(message, number, "#");
+    return programsRoundAlike() ? message : replaced(message, R"(\d+\.\d*(e[-+]?\d+)?|\d+e[-+]?\d+)", "#");
 }
 
 Simulation begin(InitialState start, const ConstraintTests::Setup& setup, double tolerance) {

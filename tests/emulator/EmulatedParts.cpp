@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "EmulatedParts.h"
+#include "support/Messages.h"
 #include <numeric>
-#include <regex>
 
 using namespace ConstraintPlugin;
 using namespace OpenMM;
@@ -122,7 +122,7 @@ void expectPartsAsOnReference(const std::function<InitialState()>& start, const 
 }
 
 std::string withoutSolver(const std::string& message) {
-    return std::regex_replace(message, std::regex(", \\d+ (in shared memory|in overlapping parts)"), "");
+    return replaced(message, ", \\d+ (in shared memory|in overlapping parts)");
 }
 
 } // namespace ConstraintTests

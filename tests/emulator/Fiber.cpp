@@ -55,7 +55,7 @@ constexpr std::size_t stackSize = 256 * 1024, stacksTogether = 64, guardSize = 4
 constexpr unsigned withoutOrder = 1; // of what happens before and after a switch
 
 void *hostPlace = nullptr, *hostSanitized = nullptr;
-void** running = nullptr; // place of the fiber that runs
+void** runningPlace = nullptr; // of the fiber that runs
 
 /** Stacks are cut from mappings of many: with one each, and guards between them, the blocks of a large device would
  * exceed the mappings that Linux allows a process. */
@@ -106,14 +106,14 @@ void Fiber::start(void (*function)()) {
 void Fiber::resume() {
     if (__tsan_get_current_fiber != nullptr)
         hostSanitized = __tsan_get_current_fiber();
-    running = &place;
+    runningPlace = &place;
     switchTo(sanitized);
     emulatorSwitchStack(&hostPlace, place);
 }
 
 void Fiber::leave() {
     switchTo(hostSanitized);
-    emulatorSwitchStack(running, hostPlace);
+    emulatorSwitchStack(runningPlace, hostPlace);
 }
 
 void release(void* x) {

@@ -4,7 +4,6 @@
 #include "EmulatedParts.h"
 #include "support/Messages.h"
 #include <functional>
-#include <regex>
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -114,7 +113,7 @@ TEST_F(EmulatedPartsOf, ReportsOfTheWholeReplaceThoseOfParts) {
 
 /** Without values, which grow from rounding where nothing converges, and without positions, which Reference omits. */
 std::string withoutValues(const std::string& message) {
-    return std::regex_replace(message, std::regex(": value [^\n]*|\nThere: [^\n]*"), "");
+    return replaced(message, ": value [^\n]*|\nThere: [^\n]*");
 }
 
 TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {

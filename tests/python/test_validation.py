@@ -25,6 +25,7 @@ from validation import (
     equipartition,
     joints,
     kinetic,
+    rounding,
     surface,
     systems,
     temperature,
@@ -157,6 +158,16 @@ def test_rigid_bonds_sample_the_root_of_the_determinant_and_its_weight_takes_it_
     assert of_series(found.cosine**2).p_value(1 / 3) < SIGNIFICANCE
     weighted = of_weighted_series(found.cosine**2, -0.5 * found.log_z)
     assert weighted.p_value(trimer.mean_square()) < SIGNIFICANCE
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("platform", ["Reference", "OpenCL"])
+def test_free_dimers_pull_with_the_centripetal_force_of_two_rotations(platform):
+    case = rounding.free_dimers(platform)
+    found = rounding.tensions(case, 1e-5, 300)
+    assert rounding.check_tensions(case, 1e-5, found).passed
+    for wrong in (1, 3):
+        assert not rounding.check_tensions(case, 1e-5, found, wrong).passed
 
 
 def test_geodesic_steps_halve_the_drift_that_a_step_has_to_solve():

@@ -10,15 +10,15 @@ namespace ConstraintTests {
 
 namespace {
 
-std::vector<int> range(int begin, int end) {
+std::vector<int> numbersFrom(int begin, int end) {
     std::vector<int> numbers(end - begin);
     std::iota(numbers.begin(), numbers.end(), begin);
     return numbers;
 }
 
-class Builder {
+class GroupsBuilder {
 public:
-    Builder(Among among, int numWaters, bool periodic) : periodic(periodic), random(3) {
+    GroupsBuilder(Among among, int numWaters, bool periodic) : periodic(periodic), random(3) {
         groups.system = std::make_unique<System>();
         if (periodic)
             groups.system->setDefaultPeriodicBoxVectors(Vec3(4, 0, 0), Vec3(0.7, 4, 0), Vec3(-0.6, 0.9, 4));
@@ -30,15 +30,16 @@ public:
             otherSorts(among == Among::AllSorts || among == Among::ManyBodies);
         if (among == Among::ManyBodies)
             manyBodies();
-        const std::vector<int> waters = range(0, 3 * numWaters), most = range(0, 3 * (numWaters - numWaters / 4)),
-                               last = range(3 * (numWaters / 2), 3 * numWaters);
+        const std::vector<int> waters = numbersFrom(0, 3 * numWaters),
+                               most = numbersFrom(0, 3 * (numWaters - numWaters / 4)),
+                               last = numbersFrom(3 * (numWaters / 2), 3 * numWaters);
         height({most, {}}, {last, randomWeights(last)});
         if (among != Among::WatersOnly) {
             height({stars, {}}, {most, {}});
             distance({chain, {}}, {last, {}}); // in another image, if periodic
             distance({{chain[0], chain[1], chain[2]}, {}}, {{chain[6], chain[7]}, {1, 3}});
             if (!body.empty())
-                height({{body[0], body[1], free[0]}, randomWeights(range(0, 3))}, {stars, {}});
+                height({{body[0], body[1], free[0]}, randomWeights(numbersFrom(0, 3))}, {stars, {}});
             height({{anchor, free[1], free[2]}, {1, 2, 1}}, {{free[3]}, {}});
             height({{free[4]}, {}}, {{free[5], body.empty() ? free[0] : body[3]}, {}});
         }
@@ -227,7 +228,7 @@ void Groups::addSprings(double k) {
 }
 
 Groups makeGroups(Among among, int numWaters, bool periodic) {
-    return std::move(Builder(among, numWaters, periodic).groups);
+    return std::move(GroupsBuilder(among, numWaters, periodic).groups);
 }
 
 } // namespace ConstraintTests

@@ -27,9 +27,9 @@ bool TestSystem::hasImmovable() const {
 namespace {
 
 /** Adds constraints between particles already placed: the length is the distance that they have. */
-class Builder {
+class TableBuilder {
 public:
-    explicit Builder(std::string name) {
+    explicit TableBuilder(std::string name) {
         system.name = std::move(name);
     }
     int particle(double mass, Real3 position) {
@@ -37,7 +37,7 @@ public:
         system.positions.push_back(position);
         return system.numParticles() - 1;
     }
-    Builder& bond(int i, int j) {
+    TableBuilder& bond(int i, int j) {
         const Real3 b = system.positions[i] - system.positions[j];
         system.bonds.push_back({i, j, std::sqrt(dot(b, b))});
         return *this;
@@ -53,7 +53,7 @@ const Real3 tetrahedron[4] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
 
 /** A centre and n particles around it, in no plane. */
 TestSystem star(const std::string& name, int n, double centralMass, double mass) {
-    Builder b(name);
+    TableBuilder b(name);
     b.particle(centralMass, {0.3, 0.2, 0.1});
     Random random(7);
     for (int i = 0; i < n; i++) {
@@ -66,7 +66,7 @@ TestSystem star(const std::string& name, int n, double centralMass, double mass)
 }
 
 TestSystem triangle(const std::string& name, const double (&masses)[3], double d01, double d02, double d12) {
-    Builder b(name);
+    TableBuilder b(name);
     const double x = (d01 * d01 + d02 * d02 - d12 * d12) / (2 * d01);
     b.particle(masses[0], {0.1, 0.2, 0.3});
     b.particle(masses[1], {0.1 + d01, 0.2, 0.3});
@@ -75,7 +75,7 @@ TestSystem triangle(const std::string& name, const double (&masses)[3], double d
 }
 
 TestSystem methane() {
-    Builder b("methane");
+    TableBuilder b("methane");
     b.particle(12.011, {0.5, 0.5, 0.5});
     for (int i = 0; i < 4; i++)
         b.particle(1.008, b.system.positions[0] + (0.109 / std::sqrt(3)) * tetrahedron[i]);
@@ -87,7 +87,7 @@ TestSystem methane() {
 
 /** A chain in which no two neighbouring bonds are parallel. */
 TestSystem chain(const std::string& name, int numBonds) {
-    Builder b(name);
+    TableBuilder b(name);
     Random random(11);
     Real3 r{0, 0, 0};
     for (int i = 0; i <= numBonds; i++) {
@@ -103,7 +103,7 @@ TestSystem chain(const std::string& name, int numBonds) {
 
 /** A puckered ring of n particles. */
 TestSystem ring(const std::string& name, int n) {
-    Builder b(name);
+    TableBuilder b(name);
     for (int i = 0; i < n; i++) {
         const double angle = i * 2 * std::acos(-1.0) / n, radius = 0.07 / std::sin(std::acos(-1.0) / n);
         b.particle(12 + i, {radius * std::cos(angle), radius * std::sin(angle), i % 2 ? 0.025 : -0.025});
@@ -132,7 +132,7 @@ TestSystem sideBySide(const std::string& name, const std::vector<TestSystem>& pa
 
 /** A random tree: one cluster, sparse, with up to four bonds at a particle. */
 TestSystem branched() {
-    Builder b("branched");
+    TableBuilder b("branched");
     Random random(5);
     std::vector<int> degree;
     for (int i = 0; i <= 200; i++) {
@@ -155,7 +155,7 @@ TestSystem branched() {
 
 /** Two waters, a chain of two bonds, a bond and two free particles, their indices interleaved. */
 TestSystem disjoint() {
-    Builder b("disjoint");
+    TableBuilder b("disjoint");
     const Real3 water[3] = {{0, 0, 0}, {0.09572, 0, 0}, {-0.024, 0.0927, 0}};
     for (int atom = 0; atom < 3; atom++)
         for (int molecule = 0; molecule < 2; molecule++)
@@ -174,7 +174,7 @@ TestSystem disjoint() {
 
 /** A bond, and two bonds with a common particle, across faces, an edge and a corner of the box. */
 TestSystem acrossBoundary(const std::string& name, const Box& box) {
-    Builder b(name);
+    TableBuilder b(name);
     const Real3 corner = box.a + box.b + box.c;
     b.particle(15.999, corner - Real3{0.02, 0.03, 0.04});
     b.particle(1.008, corner + Real3{0.03, 0.03, 0.02});
@@ -195,7 +195,7 @@ TestSystem acrossBoundary(const std::string& name, const Box& box) {
 
 /** A double pendulum: particle 0 is massless, the anchor of the other two. */
 TestSystem anchored() {
-    Builder b("anchor");
+    TableBuilder b("anchor");
     b.particle(0, {1, 1, 1});
     b.particle(5, {1.1, 1, 1});
     b.particle(9, {1.15, 1.1, 1.02});
@@ -203,7 +203,7 @@ TestSystem anchored() {
 }
 
 TestSystem duplicates() {
-    Builder b("duplicates");
+    TableBuilder b("duplicates");
     b.particle(16, {0, 0, 0});
     b.particle(1, {0.06, 0.07, 0});
     b.particle(3, {0.01, -0.09, 0.02});
