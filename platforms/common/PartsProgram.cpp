@@ -90,6 +90,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
         define("MOST_CORRECTIONS", std::to_string(cut.mostCorrections)) +
         define("FIRST_JUDGED", std::to_string(cut.firstJudged)) +
         define("LARGEST_RATIO", "(" + std::to_string(cut.mostPercent) + " / 100.0f)") +
+        define("LAST_GAIN", std::getenv("OPENMM_CONSTRAINTS_LAST") == nullptr ? "8" : "0") + // a test of the wrong one
         define("SOLVES_WHOLE", std::getenv("OPENMM_CONSTRAINTS_ONLY_PARTS") == nullptr ? "1" : "0") +
         define("WAIT_FOR_PARTS(c)", range.isSplit ? "blockBarrier(a->partBarriers + 2 * a->partsOfCluster[c].x, "
                                                     "a->partsOfCluster[c].y - a->partsOfCluster[c].x);"

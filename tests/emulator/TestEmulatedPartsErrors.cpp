@@ -76,6 +76,22 @@ TEST_P(EmulatedPartsErrors, AreTheSameInOneLaunchAndInMany) {
     EXPECT_NEAR(std::get<2>(found), std::get<2>(waiting), programsRoundAlike() ? 0 : tolerance);
 }
 
+TEST_P(EmulatedPartsErrors, AreFoundInARoundThatWasTakenForTheLast) {
+    const auto& [platform, tolerance] = GetParam();
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+    const auto stateOf = [tolerance = tolerance, platform = platform] {
+        Simulation s = simulationOf(protein(30), platform, tolerance, 5);
+        s.integrator->step(3);
+        return std::pair(s.positions(), s.velocities());
+    };
+    const auto usual = stateOf();
+    const Variable last("OPENMM_CONSTRAINTS_LAST", "1");
+    const auto found = stateOf();
+    const double difference = differenceOfPrograms(platform, tolerance);
+    EXPECT_LE(distance(found.first, usual.first), difference);
+    EXPECT_LE(distance(found.second, usual.second), difference / 0.002);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsErrors,
                          testing::Combine(testing::Values("CUDAMixed", "CUDADouble"),
                                           testing::Values(1e-3, 1e-5, 1e-6, 1e-7, 9e-8, 1e-10)),

@@ -84,8 +84,11 @@ DEVICE mixed3 displacementBefore(const Arguments* a, int node) {
 }
 
 /** Take up a node of a body as a place. */
-DEVICE void takeNodeLocal(const Arguments* a, int c, int place, int number, Particle p SHARED_PARAMETER) {
+DEVICE void takeNodeLocal(const Arguments* a, int c, int place, int number SHARED_PARAMETER) {
     const int node = PARTICLE_OF(number) - a->numParticles;
+    Particle p;
+    p.v = p.d = p.c = make_mixed3(0, 0, 0);
+    p.w = 0;
     if (!(number & IS_FIXED)) {
         const BodyConstants body = constantsOf(a, FIRST_JOINED + node / 2);
         p.w = node % 2 == 0 ? body.inverseMass : body.rotations > 0 ? 1 / body.mass : 0;

@@ -31,6 +31,11 @@
 #define NOTE_LARGEST 6
 #define NOTE_KINDS 8
 #define NOTE_FIRST_ROW 10
+#define NOTE_DECISION 11 // IS_OVER, ...
+#define IS_OVER 1
+#define IS_HANDED_OVER 2
+#define IS_LAST 4
+#define DECIDER (WAITS ? BLOCK_SIZE - 1 : 0) // the last thread has least to do; the first one keeps a part's state
 #define NOT_FINITE_KEY 0x7f800000
 
 DEVICE void startNotes(LOCAL_ARG int* notes) {
@@ -108,41 +113,59 @@ DEVICE float ratioOfParts(int iterations) {
     return iterations < FIRST_JUDGED ? INFINITE_ERROR : LARGEST_RATIO;
 }
 
+/** Whether a solve ends with a correction that every part has got, after errors of `before` and `found`: Newton's method
+ *  and the exchange of parts gain in each round as much as in the one before, or more. A part then finds the errors that are
+ *  left in its own rows and tells nobody. Should one exceed the tolerance after all, the step is taken again by kernels that
+ *  wait for what all parts find, as they do for what is left to a whole cluster. */
+DEVICE bool endsIn(float before, float found, float tolerance) {
+    return WAITS && !HAS_WHOLE && LAST_GAIN * found * found <= tolerance * before;
+}
+
 /** Decide whether a solve ends after so many corrections (-1: it was measured only), as decide(). */
-DEVICE void decideLocal(const Arguments* a, const PartSolve* solve, PartState* state, int iterations, int key, int kind,
-                        float largestRatio) {
+DEVICE int decideLocal(const Arguments* a, PartState* state, int iterations, int key, int kind, float largestRatio) {
     const bool isFinite = key < NOT_FINITE_KEY;
     const float error = BITS_FLOAT(key);
-    state->iterations = max(iterations, 0);
-    if (iterations < 0) {
-        state->isHandedOver = !isFinite;
-        state->isOver = state->isHandedOver || error <= toFloat(a->tolerance);
-        return;
-    }
+    if (iterations < 0)
+        return !isFinite ? IS_OVER | IS_HANDED_OVER : error <= toFloat(a->tolerance) ? IS_OVER : 0;
     const bool isSolved = isFinite && (key == 0 || (error <= state->tolerance && iterations > 0));
     const bool isTooSlow = iterations >= min(MOST_CORRECTIONS, a->maxIterations) ||
                            (iterations > 0 && error > largestRatio * state->lastFound);
+    const bool isLast = iterations > 0 && kind == 0 && endsIn(state->lastFound, error, state->tolerance);
     state->lastFound = error;
 #if !WAITS
     state->lastLargest = error;
 #endif
-    state->isHandedOver = !isFinite || kind == VANISHED || (isSolved ? kind == TURNED : isTooSlow);
-    state->isOver = isSolved || state->isHandedOver;
+    if (!isFinite || kind == VANISHED || (isSolved ? kind == TURNED : isTooSlow))
+        return IS_OVER | IS_HANDED_OVER;
+    return isSolved ? IS_OVER : isLast ? IS_LAST : 0;
 }
 
 /** Whether the cluster has one part only, which then needs no words. */
 #define IS_ALONE(state) (!IS_SPLIT || (WAITS && (state)->lastPart - (state)->firstPart == 1))
 
 /** Take the changes of a round, and what all parts found in it.
- *  @param hasChanges  whether there are any, or errors were measured only */
-DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, PartState* state SHARED_PARAMETER) {
+ *  @param hasChanges   whether there are any, or errors were measured only
+ *  @param[out] before  the total multipliers of the thread's rows without these changes */
+DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, mixed* before,
+                         PartState* state SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const int stamp = state->firstStamp + 1 + round;
     state->foundKey = state->foundRow = -1;
-#if IS_SPLIT
     GLOBAL const mm_long* changes = changesIn(a, round);
-    EACH_LOCAL_ROW(k) if (hasChanges && !(WAITS && IS_OWN_LOCAL(k)))
-        part.f[AT_CHANGE + k] = BITS_FLOAT(receive(changes + part.i[AT_OWNER + k], stamp));
+    EACH_LOCAL_ROW(k) {
+        float change = 0;
+        if (hasChanges)
+            change = !IS_SPLIT || (WAITS && IS_OWN_LOCAL(k))
+                         ? part.f[AT_CHANGE + k]
+                         : BITS_FLOAT(receive(changes + part.i[AT_OWNER + k], stamp));
+        before[turn] = part.m[AT_TOTAL + k];
+        const mixed total = before[turn] + change;
+        part.m[AT_TOTAL + k] = total;
+        part.r[AT_SMALL_TOTAL + k] = total;
+        if (!IS_DISTANCE(k))
+            shareTotal(part, k, total);
+    }
+#if IS_SPLIT
     // The last threads have no rows.
     for (int other = state->firstPart + BLOCK_SIZE - 1 - THREAD_IN_GROUP; other < state->lastPart && !IS_ALONE(state);
          other += BLOCK_SIZE) {
@@ -199,6 +222,27 @@ DEVICE void reportRound(const Arguments* a, int c, const PartSolve* solve, const
     }
 }
 
+/** Report what a part found in its own rows in the last round, and whether the step has to be taken again. */
+DEVICE void endUnseen(const Arguments* a, int c, const PartSolve* solve, int parity, int iterations, Worst mine,
+                      PartState* state SHARED_PARAMETER) {
+    const int key = shared.notes[NOTE_ERROR + parity];
+    state->isOver = true;
+    state->isHandedOver = key >= NOT_FINITE_KEY || BITS_FLOAT(key) > state->tolerance || shared.notes[NOTE_KIND + parity] != 0;
+    state->iterations = iterations;
+    THREAD_GROUP_SYNC // the first of the worst rows is known
+    const int row = shared.notes[NOTE_ROW + parity];
+    if (!solve->isSilent && !state->isHandedOver && (row == NO_ROW ? THREAD_IN_GROUP == 0 : mine.row == row)) {
+        Report report = newReport();
+        report.iterations = iterations;
+        report.row = row == NO_ROW ? -1 : row;
+        report.error = row == NO_ROW ? 0 : mine.error;
+        report.value = row == NO_ROW ? 0 : mine.value;
+        writeReport(a, solve->solve, a->firstCluster + c, report);
+        if (state->firstPart == c && !IS_WHOLE(c))
+            writeReport(a, solve->solve, a->firstCluster + a->partsOfCluster[c].z, report);
+    }
+}
+
 /** Tell all parts what this one found and corrected in a round. @param mine  the worst row of each thread */
 DEVICE void postRound(const Arguments* a, int c, int round, bool isCorrected, Worst mine,
                       const PartState* state SHARED_PARAMETER) {
@@ -242,13 +286,29 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
     const int iterations = round - (solve->isMeasured ? 1 : 0); // corrections that there are
     state->lastRound = round - 1;
     IF_UNIFORM(round > 0) {
-        receiveRound(a, round - 1, iterations > 0, state SHARED_ARGUMENT);
-        decideLocal(a, solve, state, iterations - 1, shared.notes[NOTE_LARGEST + 1 - (round & 1)],
-                    shared.notes[NOTE_KINDS + 1 - (round & 1)],
-                    state->lastPart - state->firstPart == 1 ? 0.1f : ratioOfParts(iterations - 1));
+        mixed before[TURNS_OF(PART_ROWS)];
+        receiveRound(a, round - 1, iterations > 0, before, state SHARED_ARGUMENT);
+        if (THREAD_IN_GROUP == DECIDER)
+            shared.notes[NOTE_DECISION] =
+                decideLocal(a, state, iterations - 1, shared.notes[NOTE_LARGEST + 1 - (round & 1)],
+                            shared.notes[NOTE_KINDS + 1 - (round & 1)],
+                            state->lastPart - state->firstPart == 1 ? 0.1f : ratioOfParts(iterations - 1));
+        displaceLocal(a, c, solve SHARED_ARGUMENT); // meanwhile
+        const int decision = shared.notes[NOTE_DECISION];
+        state->iterations = max(iterations - 1, 0);
+        state->isOver = (decision & IS_OVER) != 0;
+        state->isHandedOver = (decision & IS_HANDED_OVER) != 0;
+        state->isLast = (decision & IS_LAST) != 0;
+        // What was found is without the last changes. Of what is handed over nothing is used, and its place may be.
+        IF_UNIFORM(state->isOver && !state->isHandedOver) {
+            EACH_LOCAL_ROW(k) part.m[AT_TOTAL + k] = before[turn];
+#if PART_SLOTS
+            THREAD_GROUP_SYNC // others read these
+#endif
+        }
     }
 #if WAITS
-    if (state->isOver && THREAD_IN_GROUP == 0 && state->firstPart == c)
+    if ((state->isOver || state->isLast) && THREAD_IN_GROUP == 0 && state->firstPart == c)
         a->partStamps[c] = (state->firstStamp + round) & 0x0fffffff; // a word has room for 30 bits
 #else
     IF_UNIFORM(state->isOver && !state->isHandedOver) {
@@ -265,18 +325,9 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
     Worst mine = start;
     bool hasTurned = false;
     IF_UNIFORM(!state->isOver && round > 0) {
-        EACH_LOCAL_ROW(k) {
-            const mixed total = part.m[AT_TOTAL + k] + (iterations > 0 ? part.f[AT_CHANGE + k] : 0);
-            part.m[AT_TOTAL + k] = total;
-            part.r[AT_SMALL_TOTAL + k] = total;
-            if (!IS_DISTANCE(k))
-                shareTotal(part, k, total);
 #if !WAITS
-            a->total[part.i[AT_FIRST_ROW] + k] = total;
+        EACH_LOCAL_ROW(k) a->total[part.i[AT_FIRST_ROW] + k] = part.m[AT_TOTAL + k];
 #endif
-        }
-        THREAD_GROUP_SYNC
-        displaceLocal(a, c, solve SHARED_ARGUMENT);
         mine = evaluateRowsLocal(a, solve, &hasTurned SHARED_ARGUMENT);
 #if HAS_JOINTS
         THREAD_GROUP_SYNC // bodies were displaced meanwhile
@@ -311,6 +362,10 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
         const int key = shared.notes[NOTE_ERROR + parity];
         if (mine.row >= 0 && mineKey == key)
             GROUP_MINIMUM(shared.notes + NOTE_ROW + parity, mine.row);
+        if (state->isLast) {
+            endUnseen(a, c, solve, parity, iterations, mine, state SHARED_ARGUMENT);
+            return;
+        }
         const bool isCorrected = iterations >= 0 && key < NOT_FINITE_KEY && iterations < a->maxIterations &&
                                  (iterations == 0 || BITS_FLOAT(key) > NEGLIGIBLE_PART * state->tolerance);
         const bool factorizes = solve->what == POSITIONS || !state->hasFactor;

@@ -85,9 +85,10 @@ DEVICE void addUpdates(LocalPart part, bool isDiagonal, int4 record, float* firs
 }
 
 /** Update the target of a record.
+ *  @param factorizes  or only the right side, by records of diagonal elements
  *  @return whether its pivot vanished */
 DEVICE bool updateTarget(LocalPart part, int4 record, bool factorizes) {
-    const bool isDiagonal = IS_DIAGONAL(record.x), isFinished = IS_FINISHED(record.x);
+    const bool isDiagonal = !factorizes || IS_DIAGONAL(record.x), isFinished = IS_FINISHED(record.x);
     const int target = OFFSET(record.x), element = isDiagonal ? target : 4 * (AT_LOWER - AT_PIVOT) + target,
               other = isDiagonal ? 4 * (AT_RIGHT_SIDE - AT_UPPER) + target : target;
     const float before = FLOAT_AT(AT_PIVOT, element), otherBefore = FLOAT_AT(AT_UPPER, other);
@@ -105,26 +106,18 @@ DEVICE bool updateTarget(LocalPart part, int4 record, bool factorizes) {
     if (factorizes)
         FLOAT_AT(AT_PIVOT, element) = isFinished ? inverse : reduced;
     FLOAT_AT(AT_UPPER, other) = otherBefore - second;
-    return isFinished && !(fabs(reduced) > PIVOT_PART * fabs(original));
+    return factorizes && isFinished && !(fabs(reduced) > PIVOT_PART * fabs(original));
 }
 
-DEVICE void substituteEntry(LocalPart part, int2 entry) {
-    const float before = FLOAT_AT(AT_RIGHT_SIDE, HIGH(entry.x)), x = FLOAT_AT(AT_RIGHT_SIDE, entry.y);
-    FLOAT_AT(AT_RIGHT_SIDE, HIGH(entry.x)) =
-        before - FLOAT_AT(AT_UPPER, LOW(entry.x)) * FLOAT_AT(AT_PIVOT, entry.y) * x;
-}
-
-/** Solve for the right side, with a new factor or with the present one. Numbers of a level and the first record of each
- *  thread are read before the barrier that the level begins with. */
-DEVICE void correctLocal(bool factorizes, int gradients, LOCAL_ARG int* kind SHARED_PARAMETER) {
+/** Eliminate, level by level. Numbers of a level and the first record of each thread are read before the barrier that the
+ *  level begins with.
+ *  @return whether a pivot vanished */
+DEVICE bool eliminateLocal(bool factorizes SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     LOCAL_ARG const int4* records = (LOCAL_ARG const int4*) (part.s + AT_RECORD);
-    LOCAL_ARG const int2* entries = (LOCAL_ARG const int2*) (part.s + AT_ENTRY);
     const int ends = factorizes ? AT_LEVEL_RECORDS + 1 : AT_LEVEL_DIAGONALS;
     const int last = NUM_LEVELS - 1;
     bool hasVanished = false;
-    for (int once = 0; once < factorizes; once++)
-        assembleLocal(gradients, &hasVanished SHARED_ARGUMENT);
     int begin = part.s[AT_LEVEL_RECORDS] + THREAD_IN_GROUP, end = part.s[ends];
     int nextBegin = part.s[AT_LEVEL_RECORDS + 1] + THREAD_IN_GROUP, nextEnd = part.s[ends + 1];
     int4 record = records[min(begin, PART_RECORDS - 1)];
@@ -145,11 +138,31 @@ DEVICE void correctLocal(bool factorizes, int gradients, LOCAL_ARG int* kind SHA
         record = nextRecord;
         THREAD_GROUP_SYNC
     }
-    if (hasVanished && factorizes)
-        GROUP_MAXIMUM(kind, VANISHED);
-    begin = part.s[AT_LEVEL_ENTRIES + last + 1];
-    end = part.s[AT_LEVEL_ENTRIES + last + 2];
-    nextBegin = part.s[AT_LEVEL_ENTRIES + last];
+    return hasVanished;
+}
+
+DEVICE void substituteEntry(LocalPart part, int2 entry) {
+    const float before = FLOAT_AT(AT_RIGHT_SIDE, HIGH(entry.x)), x = FLOAT_AT(AT_RIGHT_SIDE, entry.y);
+    FLOAT_AT(AT_RIGHT_SIDE, HIGH(entry.x)) =
+        before - FLOAT_AT(AT_UPPER, LOW(entry.x)) * FLOAT_AT(AT_PIVOT, entry.y) * x;
+}
+
+/** Solve for the right side, with a new factor or with the present one. */
+DEVICE void correctLocal(bool factorizes, int gradients, LOCAL_ARG int* kind SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    LOCAL_ARG const int2* entries = (LOCAL_ARG const int2*) (part.s + AT_ENTRY);
+    const int last = NUM_LEVELS - 1;
+    IF_UNIFORM(factorizes) {
+        bool hasVanished = false;
+        assembleLocal(gradients, &hasVanished SHARED_ARGUMENT);
+        hasVanished |= eliminateLocal(true SHARED_ARGUMENT);
+        if (hasVanished)
+            GROUP_MAXIMUM(kind, VANISHED);
+    }
+    IF_UNIFORM(!factorizes)
+        eliminateLocal(false SHARED_ARGUMENT);
+    int begin = part.s[AT_LEVEL_ENTRIES + last + 1], end = part.s[AT_LEVEL_ENTRIES + last + 2];
+    int nextBegin = part.s[AT_LEVEL_ENTRIES + last];
     int2 entry = entries[min(begin + THREAD_IN_GROUP, PART_ENTRIES - 1)];
 #pragma unroll 1
     for (int level = last; level > 0; level--) {

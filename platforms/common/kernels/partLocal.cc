@@ -132,31 +132,50 @@ DEVICE GLOBAL const int* tableOf(const Arguments* a, int c) {
 /** Of the tables so many vectors are read at once. All of a bundle's, or any beside a body's, would not fit into registers. */
 #define READ_AHEAD (PART_BODIES > 0 ? 1 : TURNS_OF(PART_TABLE_INTS / 4) <= 8 ? TURNS_OF(PART_TABLE_INTS / 4) : 2)
 
+/** Whether a thread reads its particles before it waits for anything, and has registers for them. */
+#define READS_PARTICLES_AHEAD (TURNS_OF(PART_ALL_PLACES) <= 2)
+#define PARTICLES_AHEAD (READS_PARTICLES_AHEAD ? TURNS_OF(PART_ALL_PLACES) : 1)
+
+/** What has been read so far is asked for before anything waits for it: the compiler moves no read behind this. */
+#ifdef __CUDA_ARCH__
+#define READS_COME_FIRST __syncwarp();
+#else
+#define READS_COME_FIRST
+#endif
+
 /** What a thread reads of its rows, and of the tables of its part. */
 typedef struct {
+    int firstRow, numRows, numSolved;
     int4 tables[READ_AHEAD];
     int isPeriodic[TURNS_OF(PART_ROWS)];
     mixed rate[TURNS_OF(PART_ROWS)], target[TURNS_OF(PART_ROWS)], total[TURNS_OF(PART_ROWS)];
 } Reading;
 
+/** Read what the next reads go by. */
+DEVICE void readCounts(const Arguments* a, int c, Reading* reading) {
+    reading->firstRow = a->rowStart[c];
+    reading->numRows = a->rowStart[c + 1] - reading->firstRow;
+    reading->numSolved = a->solvedEnd[c] - reading->firstRow;
+}
+
 /** Read what does not depend on positions. All reads come before the first number is needed. */
-DEVICE void readTables(const Arguments* a, int c, mixed time, Reading* reading) {
+DEVICE void readTables(const Arguments* a, int c, Reading* reading) {
     GLOBAL const int4* from = (GLOBAL const int4*) tableOf(a, c);
 #pragma unroll
     for (int turn = 0; turn < READ_AHEAD; turn++)
         if (THREAD_IN_GROUP + turn * BLOCK_SIZE < PART_TABLE_INTS / 4)
             reading->tables[turn] = from[THREAD_IN_GROUP + turn * BLOCK_SIZE];
-    const int firstRow = a->rowStart[c], numRows = a->rowStart[c + 1] - firstRow;
 #pragma unroll
-    EACH_LOCAL(k, numRows, PART_ROWS) {
-        reading->isPeriodic[turn] = a->rowPeriodic[firstRow + k];
-        reading->rate[turn] = a->rowRate[firstRow + k];
-        reading->target[turn] = targetAt(a, firstRow + k, time);
-        reading->total[turn] = !WAITS && a->round > 0 ? a->total[firstRow + k] : 0;
+    EACH_LOCAL(k, reading->numRows, PART_ROWS) {
+        const int row = reading->firstRow + k;
+        reading->isPeriodic[turn] = a->rowPeriodic[row];
+        reading->rate[turn] = a->rowRate[row];
+        reading->target[turn] = a->rowTarget[row];
+        reading->total[turn] = !WAITS && a->round > 0 ? a->total[row] : 0;
     }
 }
 
-DEVICE void keepTables(const Arguments* a, int c, const Reading* reading SHARED_PARAMETER) {
+DEVICE void keepTables(const Arguments* a, int c, mixed time, const Reading* reading SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     LOCAL_ARG int4* to = (LOCAL_ARG int4*) part.i;
 #pragma unroll
@@ -167,17 +186,16 @@ DEVICE void keepTables(const Arguments* a, int c, const Reading* reading SHARED_
 #pragma unroll 4
     for (int k = THREAD_IN_GROUP + READ_AHEAD * BLOCK_SIZE; k < PART_TABLE_INTS / 4; k += BLOCK_SIZE)
         to[k] = from[k];
-    const int firstRow = a->rowStart[c], numRows = a->rowStart[c + 1] - firstRow, numSolved = a->solvedEnd[c] - firstRow;
 #pragma unroll
-    EACH_LOCAL(k, numRows, PART_ROWS) {
+    EACH_LOCAL(k, reading->numRows, PART_ROWS) {
         part.m[AT_INVERSE_LENGTH + k] = reading->isPeriodic[turn]; // until startRowsLocal()
         part.m[AT_TOTAL + k] = reading->total[turn];
 #if !WAITS
-        a->total[firstRow + k] = reading->total[turn];
+        a->total[reading->firstRow + k] = reading->total[turn];
 #endif
-        if (k < numSolved) {
+        if (k < reading->numSolved) {
             part.m[AT_RATE + k] = reading->rate[turn];
-            part.m[AT_LENGTH + k] = reading->target[turn];
+            part.m[AT_LENGTH + k] = reading->target[turn] + reading->rate[turn] * time; // as targetAt()
         }
     }
     if (THREAD_IN_GROUP == 0) {
@@ -205,15 +223,13 @@ DEVICE void takeParticleLocal(int place, mixed3 position, const Particle* p SHAR
     part.n[AT_IMPULSE + place] = nothing;
 }
 
-/** The particle of a place before the solve. */
-DEVICE Particle particleLocal(int place SHARED_PARAMETER) {
+/** Set what a particle had before the solve. */
+DEVICE void giveParticleLocal(int place, Particle* p SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
-    Particle p;
-    p.d = vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, place);
-    p.v = vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, place);
-    p.c = make_mixed3(0, 0, 0);
-    p.w = part.m[AT_INVERSE_MASS + place];
-    return p;
+    p->d = vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, place);
+    p->v = vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, place);
+    p->c = make_mixed3(0, 0, 0);
+    p->w = part.m[AT_INVERSE_MASS + place];
 }
 
 /** By so much a residual rounds, relative to the sizes of the corrections at both ends: docs/theory/solving.md. */

@@ -7,8 +7,19 @@
 DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve, PartState* state,
                                  bool keepsNotes SHARED_PARAMETER) {
     GLOBAL const int* particles = tableOf(a, c) + AT_PARTICLE;
+    int numbers[PARTICLES_AHEAD];
+#pragma unroll
+    for (int turn = 0; turn < PARTICLES_AHEAD; turn++)
+        numbers[turn] = particles[min(THREAD_IN_GROUP + turn * BLOCK_SIZE, PLACES_READ - 1)];
     Reading reading;
-    readTables(a, c, solve->time, &reading);
+    readCounts(a, c, &reading);
+    READS_COME_FIRST
+    readTables(a, c, &reading);
+    Particle ahead[PARTICLES_AHEAD]; // of any particle where there is none
+#pragma unroll
+    for (int turn = 0; turn < PARTICLES_AHEAD; turn++)
+        ahead[turn] = loadParticle(a, min(PARTICLE_OF(max(numbers[turn], 0)), a->numParticles - 1));
+    READS_COME_FIRST
     const int4 parts = a->partsOfCluster[c];
     state->firstPart = parts.x;
     state->lastPart = parts.y;
@@ -16,15 +27,12 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
     if (THREAD_IN_GROUP == 0)
         startNotes(shared.notes);
     EACH_LOCAL(place, PLACES_READ, PLACES_READ) {
-        const int number = particles[place], i = PARTICLE_OF(number);
+        const int number = READS_PARTICLES_AHEAD ? numbers[turn] : particles[place], i = PARTICLE_OF(number);
         if (number < 0) // fewer than in other parts
             continue;
-        Particle p;
-        p.v = p.d = p.c = make_mixed3(0, 0, 0);
-        p.w = 0;
 #if HAS_JOINTS
         if (i >= a->numParticles) {
-            takeNodeLocal(a, c, place, number, p SHARED_ARGUMENT);
+            takeNodeLocal(a, c, place, number SHARED_ARGUMENT);
             continue;
         }
 #endif
@@ -32,9 +40,12 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
         if (place >= FIRST_BODY_PLACE)
             takeShapeLocal(a, c, place SHARED_ARGUMENT);
 #endif
-        const mixed3 position = positionOf(a, i);
-        if (!(number & IS_FIXED)) {
-            p = loadParticle(a, i);
+        Particle p = READS_PARTICLES_AHEAD ? ahead[turn] : loadParticle(a, i);
+        const mixed3 position = positionIn(p.posq, p.correction);
+        if (number & IS_FIXED) {
+            p.v = p.d = make_mixed3(0, 0, 0);
+            p.w = 0;
+        } else {
             const bool isNoted = keepsNotes && (number & IS_MOVED) != 0;
 $BEFORE$#if PART_GLOBAL_ROWS
             takeParticleGeneral(a, c, a->particleStart[c] + place, &p);
@@ -49,7 +60,7 @@ $BEFORE$#if PART_GLOBAL_ROWS
     findGlobalStarts(a, c);
 #endif
     state->firstStamp = a->partStamps[parts.x];
-    keepTables(a, c, &reading SHARED_ARGUMENT);
+    keepTables(a, c, solve->time, &reading SHARED_ARGUMENT);
     THREAD_GROUP_SYNC
 #if TAKES_BODIES
     joinBodiesLocal(a, solve SHARED_ARGUMENT);
@@ -60,12 +71,18 @@ $BEFORE$#if PART_GLOBAL_ROWS
 DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve,
                                  const PartState* state SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
+    Particle ahead[PARTICLES_AHEAD];
+    EACH_PLACE(place) {
+        const int number = part.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
+        if (READS_PARTICLES_AHEAD && (number & IS_MOVED) && !(HAS_JOINTS && i >= a->numParticles))
+            loadStart(a, i, &ahead[turn]);
+    }
     EACH_SOLVED_ROW(k) if (IS_OWN_LOCAL(k)) {
         const int row = part.i[AT_FIRST_ROW] + k;
         solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) + part.m[AT_TOTAL + k];
     }
     findImpulsesLocal(shared);
-    const bool isReported = !state->isHandedOver && !solve->isSilent;
+    const bool isReported = !state->isHandedOver && !state->isLast && !solve->isSilent;
     if (isReported)
         findWorstRow(state SHARED_ARGUMENT);
     THREAD_GROUP_SYNC
@@ -88,8 +105,10 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
             continue;
         }
 #endif
-        Particle p = particleLocal(place SHARED_ARGUMENT);
-        loadStart(a, i, &p);
+        Particle p = ahead[READS_PARTICLES_AHEAD ? turn : 0];
+        if (!READS_PARTICLES_AHEAD)
+            loadStart(a, i, &p);
+        giveParticleLocal(place, &p SHARED_ARGUMENT);
         p.c = impulseLocal(place SHARED_ARGUMENT);
 $AFTER$        storeParticle(a, i, &p);
     }
@@ -99,8 +118,9 @@ $AFTER$        storeParticle(a, i, &p);
         const int place = FIRST_BODY_PLACE + k, number = part.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
         if (!(number & IS_MOVED))
             continue;
-        Particle p = particleLocal(place SHARED_ARGUMENT);
+        Particle p;
         loadStart(a, i, &p);
+        giveParticleLocal(place, &p SHARED_ARGUMENT);
         Body body = bodyLocal(part, part.s[AT_PLACE_BODY + k]);
         body.isViolated = !solve->isMeasured || state->lastRound > 0; // as flagBodies()
         move_$SOLVE$(a, &body, part.i[AT_BODY_PARTICLE + k], i, &p);

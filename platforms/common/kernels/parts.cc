@@ -60,6 +60,7 @@ typedef struct {
 typedef struct {
     bool isOver;       // the solve, for all parts of the cluster
     bool isHandedOver; // to the cluster as a whole
+    bool isLast;       // the round: see endsIn()
     int iterations;    // corrections that all parts have made
     bool usesShared;   // the factor in shared memory, which has single precision
     bool hasFactor;    // of a matrix that is constant
@@ -92,7 +93,7 @@ DEVICE PartSolve newPartSolve(int what, int solve, mixed time, GLOBAL mixed* mul
 
 DEVICE PartState newPartState() {
     PartState state;
-    state.isOver = state.isHandedOver = false;
+    state.isOver = state.isHandedOver = state.isLast = false;
     state.iterations = 0;
     state.usesShared = true;
     state.hasFactor = false;
