@@ -140,9 +140,7 @@ void ConstraintProgram::countClusters() {
 
 void ConstraintProgram::addAfterwards(const ConstraintSet& set) {
     // What a kernel has to begin with, and where nothing is done once a step has failed.
-    const string begin = "    const Arguments values = " + arguments.initializer() +
-                         ";\n    const Arguments* a = &values;\n",
-                 beginIfGood = begin + KernelArguments::hasFailedText;
+    const string begin = arguments.beginText(), beginIfGood = begin + KernelArguments::hasFailedText;
     const string common =
         define("HAS_JOINTS", "0") + nodeDefinitions(false) + commonText() + ConstraintKernelSources::steps;
     const auto add = [&](const string& text, std::initializer_list<const char*> names) {

@@ -247,8 +247,7 @@ std::string KernelArguments::functionText(const std::string& name, const std::st
 
 std::string KernelArguments::bodyText(const std::string& name, const std::string& memory, const std::string& body,
                                       const std::string& begin) const {
-    return "void " + name + "(" + parameters() + ") {\n    const Arguments values = " + initializer() +
-           ";\n    const Arguments* a = &values;\n" + memory + begin + body + "}\n";
+    return "void " + name + "(" + parameters() + ") {\n" + beginText() + memory + begin + body + "}\n";
 }
 
 std::string KernelArguments::callText(const std::string& name, const std::map<std::string, std::string>& given) const {
@@ -303,16 +302,16 @@ std::string KernelArguments::parameters() const {
     return text;
 }
 
-std::string KernelArguments::initializer() const {
+std::string KernelArguments::beginText() const {
     std::string text;
     for (const Item& item : items) {
-        text += text.empty() ? "{" : ", ";
+        text += text.empty() ? "    const Arguments values = {" : ", ";
         if (item.placeInPool < 0)
             text += item.name;
         else
             text += "(" + item.type + ") (" + item.pool + " + intPool[" + std::to_string(item.placeInPool) + "])";
     }
-    return text + "}";
+    return text + "};\n    const Arguments* a = &values;\n";
 }
 
 /** apply(index, array or number) */

@@ -53,8 +53,8 @@ public:
     std::string definition() const;
     /** The parameter list of a kernel. */
     std::string parameters() const;
-    /** The initializer of an Arguments. */
-    std::string initializer() const;
+    /** What a kernel begins with, which makes `a` of its parameters. */
+    std::string beginText() const;
     /** A kernel with these arguments, `a` in its body.
      *  @param bounds  of its threads, as "BODY_BOUNDS ";  @param memory  declarations of shared memory
      *  @param begin   what comes first: nothing is done if a step has failed */

@@ -121,7 +121,8 @@ DEVICE bool endsIn(float before, float found, float tolerance) {
     return WAITS && !HAS_WHOLE && LAST_GAIN * found * found <= tolerance * before;
 }
 
-/** Decide whether a solve ends after so many corrections (-1: it was measured only), as decide(). */
+/** Decide whether a solve ends after so many corrections (-1: it was measured only), as decide().
+ *  @return IS_OVER, IS_HANDED_OVER, IS_LAST, or none of these */
 DEVICE int decideLocal(const Arguments* a, PartState* state, int iterations, int key, int kind, float largestRatio) {
     const bool isFinite = key < NOT_FINITE_KEY;
     const float error = BITS_FLOAT(key);
@@ -195,6 +196,13 @@ DEVICE void findWorstRow(const PartState* state SHARED_PARAMETER) {
         GROUP_MINIMUM(shared.notes + NOTE_FIRST_ROW, state->foundRow);
 }
 
+/** Write a report of a part, and of the cluster as a whole if the part is its first, as the thread that has it. */
+DEVICE void reportOfPart(const Arguments* a, int c, const PartSolve* solve, const PartState* state, Report report) {
+    writeReport(a, solve->solve, a->firstCluster + c, report);
+    if (state->firstPart == c && !IS_WHOLE(c))
+        writeReport(a, solve->solve, a->firstCluster + a->partsOfCluster[c].z, report);
+}
+
 /** Threads from the block's end, behind those of bodies, report. */
 DEVICE void reportRound(const Arguments* a, int c, const PartSolve* solve, const PartState* state SHARED_PARAMETER) {
     const int stamp = state->firstStamp + 1 + state->lastRound;
@@ -216,9 +224,7 @@ DEVICE void reportRound(const Arguments* a, int c, const PartSolve* solve, const
         report.row = row;
         report.error = numberOf(words[FOUND_ERROR], words[FOUND_ERROR + 1]);
         report.value = numberOf(words[FOUND_VALUE], words[FOUND_VALUE + 1]);
-        writeReport(a, solve->solve, a->firstCluster + c, report);
-        if (state->firstPart == c && !IS_WHOLE(c))
-            writeReport(a, solve->solve, a->firstCluster + a->partsOfCluster[c].z, report);
+        reportOfPart(a, c, solve, state, report);
     }
 }
 
@@ -227,19 +233,18 @@ DEVICE void endUnseen(const Arguments* a, int c, const PartSolve* solve, int par
                       PartState* state SHARED_PARAMETER) {
     const int key = shared.notes[NOTE_ERROR + parity];
     state->isOver = true;
-    state->isHandedOver = key >= NOT_FINITE_KEY || BITS_FLOAT(key) > state->tolerance || shared.notes[NOTE_KIND + parity] != 0;
+    state->isHandedOver =
+        key >= NOT_FINITE_KEY || BITS_FLOAT(key) > state->tolerance || shared.notes[NOTE_KIND + parity] != 0;
     state->iterations = iterations;
     THREAD_GROUP_SYNC // the first of the worst rows is known
-    const int row = shared.notes[NOTE_ROW + parity];
+    const int row = shared.notes[NOTE_ROW + parity]; // without rows of its own a part has none, and reports no error
     if (!solve->isSilent && !state->isHandedOver && (row == NO_ROW ? THREAD_IN_GROUP == 0 : mine.row == row)) {
         Report report = newReport();
         report.iterations = iterations;
-        report.row = row == NO_ROW ? -1 : row;
-        report.error = row == NO_ROW ? 0 : mine.error;
-        report.value = row == NO_ROW ? 0 : mine.value;
-        writeReport(a, solve->solve, a->firstCluster + c, report);
-        if (state->firstPart == c && !IS_WHOLE(c))
-            writeReport(a, solve->solve, a->firstCluster + a->partsOfCluster[c].z, report);
+        report.row = mine.row;
+        report.error = mine.error;
+        report.value = mine.value;
+        reportOfPart(a, c, solve, state, report);
     }
 }
 

@@ -5,6 +5,7 @@
 // where all parts read them: restricted additive Schwarz within Newton's method. All parts compute the displacement of
 // a particle from the same multipliers in the same order, so residuals are the true ones, and impulses of a row add up to
 // nothing. What the rows of a part were found to be goes through the same exchange: all parts decide alike.
+// The last round may be one of which a part tells nobody (endsIn() in partExchange.cc).
 //
 // Between two rounds all parts of a cluster have to be done: they wait for each other (WAITS), or a round is a launch. A
 // round begins with what the one before left in global memory, so both compute the same bits. A cluster whose parts do
