@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <typeinfo>
 
@@ -188,7 +189,29 @@ static void checkDrudeParticles(const System& system, const ProblemReport& repor
     }
 }
 
-/** AndersenThermostat with constraints of Forces; for each Force the first constraint that joins massive particles. */
+/** The groups of particles in which AndersenThermostat draws velocities together: a number for each particle. */
+static std::vector<int> groupsOfSystem(const System& system) {
+    std::vector<int> parent(system.getNumParticles());
+    std::iota(parent.begin(), parent.end(), 0);
+    const auto rootOf = [&](int p) {
+        while (parent[p] != p)
+            p = parent[p] = parent[parent[p]];
+        return p;
+    };
+    for (int i = 0; i < system.getNumConstraints(); i++) {
+        int p, q;
+        double distance;
+        system.getConstraintParameters(i, p, q, distance);
+        if (std::min(p, q) >= 0 &&
+            std::max(p, q) < system.getNumParticles()) // what is out of range is refused elsewhere
+            parent[rootOf(p)] = rootOf(q);
+    }
+    for (int p = 0; p < system.getNumParticles(); p++)
+        parent[p] = rootOf(p);
+    return parent;
+}
+
+/** AndersenThermostat with constraints of Forces that join its groups; for each Force the first one. */
 static void checkThermostats(const System& system, const ConstraintSet& set, const ProblemReport& report) {
     const auto isAndersen = [&](int f) {
         return dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) != nullptr;
@@ -196,34 +219,44 @@ static void checkThermostats(const System& system, const ConstraintSet& set, con
     int thermostat = 0;
     while (thermostat < system.getNumForces() && !isAndersen(thermostat))
         thermostat++;
-    const auto problem = [](const std::vector<int>& massive) {
+    if (thermostat == system.getNumForces())
+        return;
+    const std::vector<int> groups = groupsOfSystem(system);
+    const auto problem = [](const std::array<int, 2>& joined) {
         return "AndersenThermostat cannot be combined with a ConstraintForce that joins massive particles (" +
-               std::to_string(massive[0]) + " and " + std::to_string(massive[1]) +
+               std::to_string(joined[0]) + " and " + std::to_string(joined[1]) +
                "): it groups collisions by System constraints only and would sample too low a temperature.";
     };
     const char* const remedy = "Keep these constraints in the System, or use another thermostat.";
-    const auto massiveOf = [&](const std::vector<int>& particles) {
-        std::vector<int> massive;
-        std::copy_if(particles.begin(), particles.end(), std::back_inserter(massive),
-                     [&](int p) { return set.inverseMass[p] > 0; });
-        return massive;
+    const auto joinedBy = [&](const std::vector<int>& particles) -> std::optional<std::array<int, 2>> {
+        int first = -1;
+        for (int p : particles) {
+            if (set.inverseMass[p] == 0)
+                continue;
+            if (first >= 0 && groups[p] != groups[first])
+                return std::array<int, 2>{first, p};
+            first = first < 0 ? p : first;
+        }
+        return {};
     };
-    std::set<int> seen = {-1}; // Forces; AndersenThermostat accounts for the System's own constraints
-    for (size_t k = 0; thermostat < system.getNumForces() && k < set.constraints.size(); k++) {
+    std::set<int> seen; // Forces
+    for (size_t k = 0; k < set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        const bool joins = !set.isIgnored(c) && c.joint[0] < 0; // of joints, the bodies are told below
-        const std::vector<int> massive = joins ? massiveOf(c.particles) : std::vector<int>();
-        if (massive.size() > 1 && seen.insert(c.force).second)
-            report(problemOf(set, "combination", {(int) k}, problem(massive), remedy));
+        if (c.force < 0 || set.isIgnored(c) || c.joint[0] >= 0) // of joints, the bodies are told below
+            continue;
+        if (const auto joined = joinedBy(c.particles); joined && seen.insert(c.force).second)
+            report(problemOf(set, "combination", {(int) k}, problem(*joined), remedy));
     }
-    if (thermostat < system.getNumForces())
-        if (const int body = findJoining(set, seen); body >= 0)
-            report(problemOfBody(set, "combination", body, problem(massiveOf(set.bodies[body].particles)), remedy));
+    for (int b = 0; b < (int) set.bodies.size(); b++)
+        if (const auto joined = joinedBy(set.bodies[b].particles);
+            joined && set.bodies[b].force >= 0 && seen.insert(set.bodies[b].force).second)
+            report(problemOfBody(set, "combination", b, problem(*joined), remedy));
 }
 
-void checkForces(const System& system, const ConstraintSet& set, const ProblemReport& report) {
+void checkForces(const System& system, const ConstraintSet& set, bool areIntegratorsOurs, const ProblemReport& report) {
     checkThermostats(system, set, report);
-    checkDrudeParticles(system, report);
+    if (areIntegratorsOurs)
+        checkDrudeParticles(system, report);
     checkShiftsOfPlaces(system, set, report);
     checkScalingOfParticles(system, set, report);
 }
@@ -231,7 +264,8 @@ void checkForces(const System& system, const ConstraintSet& set, const ProblemRe
 #define NAME(integrator) ", " #integrator
 static const std::string useInstead = "Use an integrator of openmm-constraints (" +
                                       std::string(CONSTRAINT_INTEGRATORS(NAME)).substr(2) +
-                                      "), or remove these Forces.";
+                                      "), call openmmconstraints.replaceSolver(system), with which any integrator "
+                                      "solves them on the Reference and CPU platforms, or remove these Forces.";
 #undef NAME
 
 ConstraintProblem wrongIntegrator(const std::string& which) {
@@ -244,18 +278,69 @@ ConstraintProblem wrongIntegrator(const std::string& which) {
             useInstead};
 }
 
-void checkIntegrator(const Integrator& integrator, const ProblemReport& report) {
-    const auto isOurs = [](const Integrator& one) {
-        return dynamic_cast<const ConstraintIntegrator*>(&one) != nullptr;
-    };
+static bool isOurs(const Integrator& integrator) {
+    return dynamic_cast<const ConstraintIntegrator*>(&integrator) != nullptr;
+}
+
+/** The integrator, or its children. */
+static std::vector<const Integrator*> childrenOf(const Integrator& integrator) {
     const auto* compound = dynamic_cast<const CompoundIntegrator*>(&integrator);
+    std::vector<const Integrator*> all;
     for (int i = 0; compound != nullptr && i < compound->getNumIntegrators(); i++)
-        if (!isOurs(compound->getIntegrator(i)))
-            report(wrongIntegrator("Integrator " + std::to_string(i) + " of the CompoundIntegrator"));
-    // OpenMM's minimizer on a GPU makes a Context with a VerletIntegrator and never calls step(). So a VerletIntegrator
-    // is accepted here, and its first step throws: see ConstraintForceImpl::updateContextState().
-    if (compound == nullptr && !isOurs(integrator) && typeid(integrator) != typeid(VerletIntegrator))
-        report(wrongIntegrator("The integrator of this Context"));
+        all.push_back(&compound->getIntegrator(i));
+    return compound == nullptr ? std::vector<const Integrator*>{&integrator} : all;
+}
+
+bool areAllOurs(const Integrator& integrator) {
+    const std::vector<const Integrator*> all = childrenOf(integrator);
+    return std::all_of(all.begin(), all.end(), [](const Integrator* one) { return isOurs(*one); });
+}
+
+const ConstraintForce* findReplacingForce(const System& system) {
+    for (int f = 0; f < system.getNumForces(); f++)
+        if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
+            force != nullptr && force->getReplacesSolver())
+            return force;
+    return nullptr;
+}
+
+/** Recognized by its name, because OpenMM's RPMD plugin may not be installed. */
+static bool isRingPolymer(const Integrator& integrator) {
+    return std::string(typeid(integrator).name()).find("RPMDIntegrator") != std::string::npos;
+}
+
+void checkIntegrator(const System& system, const Integrator& integrator, const ProblemReport& report) {
+    const std::vector<const Integrator*> all = childrenOf(integrator);
+    const bool isCompound = all.size() != 1 || all[0] != &integrator,
+               isReplaced = findReplacingForce(system) != nullptr;
+    for (size_t i = 0; i < all.size(); i++) {
+        const std::string which = isCompound ? "Integrator " + std::to_string(i) + " of the CompoundIntegrator"
+                                             : "The integrator of this Context";
+        if (isRingPolymer(*all[i]) && isReplaced)
+            report({"integrator",
+                    {},
+                    {},
+                    ConstraintProblem::none,
+                    ConstraintProblem::none,
+                    which + " is an RPMDIntegrator, which solves no constraints of its copies of the System.",
+                    "Use another integrator, or remove the constraints."});
+        // OpenMM's minimizer on a GPU makes a Context with a VerletIntegrator and never calls step(). So a
+        // VerletIntegrator is accepted here, and its first step throws: see ConstraintForceImpl::updateContextState().
+        const bool isVerlet = !isCompound && typeid(*all[i]) == typeid(VerletIntegrator);
+        if (!isOurs(*all[i]) && !isReplaced && !isVerlet)
+            report(wrongIntegrator(which));
+    }
+}
+
+void checkReplaced(const ConstraintSet& set, const ProblemReport& report) {
+    for (size_t k = 0; k < set.constraints.size(); k++)
+        if (!set.isIgnored(set.constraints[k]) && set.isMoving(set.constraints[k]))
+            report(problemOf(set, "integrator", {(int) k},
+                             describeConstraint(set, (int) k) +
+                                 " moves in time, which only an integrator of openmm-constraints solves: others do not "
+                                 "say how long a step is.",
+                             "Use one (RattleIntegrator, RattleLangevinIntegrator, ...), or hold it still: a Context "
+                             "parameter (setDistanceInterpolation and the like) may move it between steps."));
 }
 
 /** Some Forces throw if they are asked whether they are periodic; they count as not periodic. */

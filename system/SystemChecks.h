@@ -14,6 +14,7 @@
 
 namespace ConstraintPlugin {
 
+class ConstraintForce;
 class ConstraintIntegrator;
 
 /** Report Forces that do not work with these constraints or with our integrators:
@@ -22,16 +23,29 @@ class ConstraintIntegrator;
  * a state;
  *  - a CMMotionRemover if massive particles are tied to an anchor: it would remove their motion;
  *  - barostats that scale particles one by one, if a constraint joins some of them;
- *  - AndersenThermostat, which would sample a wrong temperature with constraints of Forces;
- *  - Drude particles, which need a heat bath of their own. */
-void checkForces(const OpenMM::System& system, const ConstraintSet& set, const ProblemReport& report);
+ *  - AndersenThermostat, which would sample a wrong temperature with constraints of Forces that join particles which
+ *    the System's own constraints do not;
+ *  - with our integrators, Drude particles, which need a heat bath of their own. */
+void checkForces(const OpenMM::System& system, const ConstraintSet& set, bool areIntegratorsOurs,
+                 const ProblemReport& report);
 
 /** With multiple time steps, report Forces whose group is not listed: they would be left out. */
 void checkForceGroups(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                       const ProblemReport& report);
 
-/** Report an integrator that does not solve what a Force declares, and children of a CompoundIntegrator. */
-void checkIntegrator(const OpenMM::Integrator& integrator, const ProblemReport& report);
+/** Whether an integrator is of this library; of a CompoundIntegrator, whether all children are. */
+bool areAllOurs(const OpenMM::Integrator& integrator);
+
+/** The ConstraintForce by which other integrators solve the constraints; null if there is none. */
+const ConstraintForce* findReplacingForce(const OpenMM::System& system);
+
+/** Report an integrator that does not solve what a Force of the System declares, and children of a CompoundIntegrator.
+ * Where a Force replaces the solver, only those that have no constraints. */
+void checkIntegrator(const OpenMM::System& system, const OpenMM::Integrator& integrator, const ProblemReport& report);
+
+/** Report constraints that only our integrators solve, where a Force replaces the solver of others: those that move in
+ *  time. */
+void checkReplaced(const ConstraintSet& set, const ProblemReport& report);
 /** @param which  "The integrator of this Context" */
 ConstraintProblem wrongIntegrator(const std::string& which);
 

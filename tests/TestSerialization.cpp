@@ -307,7 +307,7 @@ TEST(Serialization, RefusesMalformedNames) {
     for (const char* wrong : {"a%2", "a%", "a%zz"})
         EXPECT_NE(failure<Force>(xml, "a%20b", wrong).find("%"), std::string::npos);
     EXPECT_NE(failure<Force>(xml, "ParticleNames", "Names").find("ParticleNames"), std::string::npos);
-    EXPECT_NE(failure<Force>(xml, "version=\"3\"", "version=\"6\"").find("version 2 to 5"), std::string::npos);
+    EXPECT_NE(failure<Force>(xml, "version=\"3\"", "version=\"7\"").find("version 2 to 6"), std::string::npos);
 }
 
 TEST(Serialization, RefusesAForceOfAnUnknownVersionOrWithMalformedFields) {

@@ -38,9 +38,9 @@ protected:
                         .holdsVelocities(toArrays(v), s.integrator->getStepSize(), tolerance));
     }
     /** How far setVelocitiesToTemperature() puts the velocities behind the positions: Context does it, and projects
-     *  afterwards onto System constraints. */
+     *  afterwards, on devices by an algorithm of OpenMM onto System constraints. */
     double shift(Declared declared = Declared::InForce) const {
-        return isRattle() || declared == Declared::InSystem ? 0 : 0.0005;
+        return isRattle() || declared == Declared::InSystem || !isDevice(platform()) ? 0 : 0.0005;
     }
 };
 

@@ -187,6 +187,8 @@ public:
     std::vector<RedundantGroup> getRedundant() const;
     /** Number of degrees of freedom that independent constraints and bodies take away. */
     int rank() const;
+    /** The same for each group of particles that constraints and bodies join: {those with mass, ascending; rank}. */
+    std::vector<std::pair<std::vector<int>, int>> rankOfGroups() const;
     const ConstraintSet& getSet() const {
         return set;
     }

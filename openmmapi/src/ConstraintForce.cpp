@@ -273,6 +273,11 @@ std::vector<double> ConstraintForce::getMultipliers(Context& context) const {
     return dynamic_cast<const ConstraintForceImpl&>(getImplInContext(context)).getMultipliers(getContextImpl(context));
 }
 
+SolverSummary ConstraintForce::getSolverSummary(Context& context) const {
+    dynamic_cast<const ConstraintForceImpl&>(getImplInContext(context)); // throws where it is not in this Context
+    return ConstraintForceImpl::getSolverSummary(getContextImpl(context));
+}
+
 void ConstraintForce::updateParametersInContext(Context& context) {
     dynamic_cast<ConstraintForceImpl&>(getImplInContext(context)).updateParametersInContext(getContextImpl(context));
 }

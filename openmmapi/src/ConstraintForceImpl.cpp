@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintForceImpl.h"
 #include "CollectConstraints.h"
+#include "CoreExceptions.h"
 #include "SystemChecks.h"
+#include "ThermostatDegrees.h"
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include "openmm/internal/ContextImpl.h"
-#include "openmmconstraints/ConstraintIntegrator.h"
+#include "openmmconstraints/ConstraintKernels.h"
 
 using namespace OpenMM;
 using namespace std;
@@ -15,10 +17,6 @@ using namespace std;
 namespace ConstraintPlugin {
 
 namespace {
-
-bool isOurs(const Integrator& integrator) {
-    return dynamic_cast<const ConstraintIntegrator*>(&integrator) != nullptr;
-}
 
 /** The integrator that takes the steps: of several the current one. */
 Integrator& steppingIntegrator(ContextImpl& context) {
@@ -37,17 +35,52 @@ void ConstraintForceImpl::initialize(ContextImpl& context) {
         for (int p : group)
             isInRange = isInRange && p >= 0 && p < system.getNumParticles();
     });
-    if (!declaresAny) // names of particles, or nothing
+    const bool replaces = findReplacingForce(system) == &owner;
+    if (!declaresAny && !replaces) // names of particles, or nothing
         return;
-    checkIntegrator(context.getIntegrator(), throwProblem);
+    checkIntegrator(system, context.getIntegrator(), throwProblem);
     // Before anyone follows our bonds. All else is checked when the integrator collects the constraints.
     if (!isInRange)
         collectConstraints(system, context.getIntegrator().getConstraintTolerance()); // throws
+    if (replaces && !areAllOurs(context.getIntegrator()))
+        replaceSolver(context);
 }
 
-void ConstraintForceImpl::updateContextState(ContextImpl& context, bool&) {
-    if (!isOurs(steppingIntegrator(context)) && declaresAny)
+ConstraintSet ConstraintForceImpl::collect(ContextImpl& context, const ParameterValues* parameters) const {
+    const double tolerance = max(context.getIntegrator().getConstraintTolerance(), 1e-14);
+    ConstraintSet set = collectConstraints(context.getSystem(), tolerance, throwProblem, parameters);
+    checkReplaced(set, throwProblem);
+    return set;
+}
+
+void ConstraintForceImpl::replaceSolver(ContextImpl& context) {
+    const System& system = context.getSystem();
+    const Platform& platform = context.getPlatform();
+    if (!platform.supportsKernels({SolveConstraintsKernel::Name()}))
+        throw OpenMMException(
+            "setReplacesSolver(True): on the " + platform.getName() +
+            " platform only integrators of openmm-constraints solve its constraints. Others do on the "
+            "Reference and CPU platforms: Platform.getPlatform(\"CPU\").");
+    withOpenMMExceptions(system, "creating the Context", [&] {
+        const ConstraintSet set = collect(context, nullptr);
+        checkForces(system, set, false, throwProblem);
+        kernel = platform.createKernel(SolveConstraintsKernel::Name(), context);
+        replacing = &kernel.getAs<SolveConstraintsKernel>();
+        replacing->initialize(context, set);
+    });
+}
+
+void ConstraintForceImpl::updateContextState(ContextImpl& context, bool& forcesInvalid) {
+    const bool isOurs = dynamic_cast<ConstraintIntegrator*>(&steppingIntegrator(context)) != nullptr;
+    if (!isOurs && declaresAny && findReplacingForce(context.getSystem()) == nullptr)
         throwProblem(wrongIntegrator("The integrator of this Context"));
+    if (isOurs || replacing == nullptr)
+        return;
+    if (replacing->projectStart(context))
+        forcesInvalid = true;
+    if (!areDegreesCounted)
+        countDegreesOfFreedom(context.getSystem(), context.getIntegrator(), replacing->findRanks(context));
+    areDegreesCounted = true;
 }
 
 double ConstraintForceImpl::calcForcesAndEnergy(ContextImpl& context, bool, bool, int) {
@@ -59,20 +92,49 @@ double ConstraintForceImpl::calcForcesAndEnergy(ContextImpl& context, bool, bool
 
 void ConstraintForceImpl::updateParametersInContext(ContextImpl& context) {
     Integrator& integrator = context.getIntegrator();
+    const auto update = [](Integrator& one) {
+        if (auto* ours = dynamic_cast<ConstraintIntegrator*>(&one))
+            ours->updateConstraints();
+    };
     if (auto* compound = dynamic_cast<CompoundIntegrator*>(&integrator))
         for (int i = 0; i < compound->getNumIntegrators(); i++)
-            dynamic_cast<ConstraintIntegrator&>(compound->getIntegrator(i)).updateConstraints();
-    else if (auto* ours = dynamic_cast<ConstraintIntegrator*>(&integrator))
-        ours->updateConstraints();
+            update(compound->getIntegrator(i));
+    else
+        update(integrator);
+    if (ConstraintForceImpl* impl = replacingImpl(context))
+        withOpenMMExceptions(context.getSystem(), "updateParametersInContext()", [&] {
+            if (!impl->replacing->setTargets(impl->collect(context, &context.getParameters())))
+                throw OpenMMException(otherThingsThanTargets);
+        });
     context.systemChanged();
 }
 
+ConstraintForceImpl* ConstraintForceImpl::replacingImpl(ContextImpl& context) {
+    for (ForceImpl* force : context.getForceImpls())
+        if (auto* impl = dynamic_cast<ConstraintForceImpl*>(force); impl != nullptr && impl->replacing != nullptr)
+            return impl;
+    return nullptr;
+}
+
+SolverSummary ConstraintForceImpl::getSolverSummary(ContextImpl& context) {
+    if (const auto* ours = dynamic_cast<const ConstraintIntegrator*>(&steppingIntegrator(context)))
+        return ours->getSolverSummary();
+    if (const ConstraintForceImpl* impl = replacingImpl(context))
+        return impl->replacing->getSummary();
+    throw OpenMMException("getSolverSummary: no solver of openmm-constraints is in this Context. Use one of its "
+                          "integrators, or setReplacesSolver(True).");
+}
+
 vector<double> ConstraintForceImpl::getMultipliers(ContextImpl& context) const {
-    const auto& integrator = dynamic_cast<const ConstraintIntegrator&>(steppingIntegrator(context));
+    const auto* integrator = dynamic_cast<const ConstraintIntegrator*>(&steppingIntegrator(context));
+    if (integrator == nullptr)
+        throw OpenMMException(
+            "getMultipliers: only integrators of openmm-constraints know multipliers, as RattleLangevinIntegrator: "
+            "others do not say how long a step is, by whose square the solver's impulses are divided.");
     const System& system = context.getSystem();
     for (int f = 0; f < system.getNumForces(); f++)
         if (&system.getForce(f) == &owner)
-            return integrator.getMultipliersOf(f);
+            return integrator->getMultipliersOf(f);
     throw OpenMMException("getMultipliers: this Force is not part of the Context's System.");
 }
 

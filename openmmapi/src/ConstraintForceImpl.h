@@ -3,15 +3,18 @@
 #ifndef OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_IMPL_H_
 #define OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_IMPL_H_
 
+#include "CollectConstraints.h"
 #include "openmm/Force.h"
 #include "openmm/internal/ForceImpl.h"
+#include "openmmconstraints/ConstraintKernels.h"
 #include <vector>
 
 namespace ConstraintPlugin {
 
-/** Implementation of Forces that declare constraints. It has no energy, no force and no kernel. It throws if the
- * integrator does not solve the constraints of its Force, reports constrained particles as bonded, and throws if an
- * energy is asked for after a changed Context parameter has made the positions violate the constraints. */
+/** Implementation of Forces that declare constraints. It has no energy and no force. It throws if nobody solves the
+ * constraints of its Force, reports constrained particles as bonded, and throws if an energy is asked for after a
+ * changed Context parameter has made the positions violate the constraints. That of the Force which replaces the solver
+ * of OpenMM's integrators has the kernel that does so. */
 class ConstraintForceImpl : public OpenMM::ForceImpl {
 public:
     /** @param owner              a Force that declares constraints
@@ -24,7 +27,8 @@ public:
     const OpenMM::Force& getOwner() const override {
         return owner;
     }
-    /** @throws OpenMMException if the integrator that takes this step is none of ours */
+    /** Where the solver is replaced, bring positions that others have set onto the constraints.
+     *  @throws OpenMMException if nobody solves the constraints in this step */
     void updateContextState(OpenMM::ContextImpl& context, bool& forcesInvalid) override;
     /** Called for any force groups, when energies are computed.
      *  @return 0
@@ -38,6 +42,8 @@ public:
     }
     /** Pass the System's constraints with their present targets to the integrators of a Context. */
     void updateParametersInContext(OpenMM::ContextImpl& context);
+    /** Of the solver that the present integrator uses, in its last step or the last call. */
+    static SolverSummary getSolverSummary(OpenMM::ContextImpl& context);
     /** This Force's part of the multipliers of the current integrator. */
     std::vector<double> getMultipliers(OpenMM::ContextImpl& context) const;
     std::vector<std::pair<int, int>> getBondedParticles() const override;
@@ -45,7 +51,15 @@ public:
 private:
     const OpenMM::Force& owner;
     std::map<std::string, double> defaultParameters;
+    void replaceSolver(OpenMM::ContextImpl& context);
+    ConstraintSet collect(OpenMM::ContextImpl& context, const ParameterValues* parameters) const;
+    /** The one of a Context that replaces the solver; null: there is none. */
+    static ConstraintForceImpl* replacingImpl(OpenMM::ContextImpl& context);
+
     bool declaresAny = false;
+    OpenMM::Kernel kernel; // of `replacing`
+    SolveConstraintsKernel* replacing = nullptr;
+    bool areDegreesCounted = false; // of thermostats
 };
 
 } // namespace ConstraintPlugin

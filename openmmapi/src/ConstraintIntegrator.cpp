@@ -12,6 +12,7 @@
 #include "Settings.h"
 #include "SystemChecks.h"
 #include "openmm/CMMotionRemover.h"
+#include "openmm/CompoundIntegrator.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include "openmm/internal/ContextImpl.h"
@@ -104,7 +105,7 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
         kernel = contextRef.getPlatform().createKernel(getStepKernelName(), contextRef);
         const ConstraintSet constraints = collectConstraints(system, getConstraintTolerance());
         checkSupported(constraints, throwProblem);
-        checkForces(system, constraints, throwProblem);
+        checkForces(system, constraints, true, throwProblem);
         checkForceGroups(system, *this, throwProblem);
         stepKernel().initialize(system, *this, constraints);
     });
@@ -155,7 +156,28 @@ void ConstraintIntegrator::step(int steps) {
 double ConstraintIntegrator::applyConstraints() {
     requireContext(true);
     return work("applyConstraints()",
-                [&](IntegrateConstraintsStepKernel& kernel) { return kernel.applyConstraints(*context, *this); });
+                [&](IntegrateConstraintsStepKernel& kernel) { return kernel.applyConstraints(*context, *this, true); });
+}
+
+static ConstraintIntegrator& currentOfOurs(ContextImpl& context) {
+    Integrator* integrator = &context.getIntegrator();
+    if (auto* compound = dynamic_cast<CompoundIntegrator*>(integrator))
+        integrator = &compound->getIntegrator(compound->getCurrentIntegrator());
+    return dynamic_cast<ConstraintIntegrator&>(*integrator);
+}
+
+void applyConstraintsForOpenMM(ContextImpl& context) {
+    ConstraintIntegrator& ours = currentOfOurs(context);
+    ours.requireContext(true);
+    ours.work("applyConstraints()",
+              [&](IntegrateConstraintsStepKernel& kernel) { kernel.applyConstraints(context, ours, false); });
+}
+
+void projectVelocitiesForOpenMM(ContextImpl& context, vector<Vec3>& velocities) {
+    ConstraintIntegrator& ours = currentOfOurs(context);
+    ours.requireContext(true);
+    ours.work("applyVelocityConstraints()",
+              [&](IntegrateConstraintsStepKernel& kernel) { kernel.projectVelocities(context, ours, velocities); });
 }
 
 void ConstraintIntegrator::applyVelocityConstraints() {

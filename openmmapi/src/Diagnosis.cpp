@@ -258,9 +258,10 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
     const auto look = [&] {
         // As a Context does: its Forces come first, then its integrator.
         const std::vector<const ConstraintIntegrator*> ours = oursAmong(integrator);
+        const bool isReplaced = findReplacingForce(system) != nullptr;
         if (declaresAny(system)) {
-            checkIntegrator(integrator, report);
-            if (typeid(integrator) == typeid(VerletIntegrator)) // whose first step is refused
+            checkIntegrator(system, integrator, report);
+            if (typeid(integrator) == typeid(VerletIntegrator) && !isReplaced) // whose first step is refused
                 report(wrongIntegrator("VerletIntegrator"));
         }
         const ConstraintSet set = collectConstraints(system, smallestTolerance(integrator, ours), report);
@@ -278,8 +279,11 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
             one->checkSupported(set, report);
             checkForceGroups(system, *one, report);
         }
-        if (!ours.empty())
-            checkForces(system, set, report);
+        const bool areOurs = areAllOurs(integrator);
+        if (isReplaced && !areOurs)
+            checkReplaced(set, report);
+        if (isReplaced || !ours.empty())
+            checkForces(system, set, areOurs, report);
         const std::unique_ptr<ConstraintSolver> solver = makeSolver(set, solversOf(ours), report);
         if (!solver->getUndecided().empty())
             report(undecidedRank(set, solver->getUndecided()));

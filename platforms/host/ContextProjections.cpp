@@ -27,55 +27,15 @@ ProjectionSettings HostStepKernel::projectionSettings(const ConstraintIntegrator
     return settings;
 }
 
-/** Whether no solve converged, perhaps because none could. */
-static bool isUnsolved(const Projection& projection) {
-    const Outcome outcome = projection.report.outcome;
-    const bool isFailed = projection.outcome == Projection::Outcome::Failed &&
-                          (outcome == Outcome::NotConverged || outcome == Outcome::Singular);
-    return isFailed || (projection.outcome == Projection::Outcome::TooFar && projection.particle < 0);
-}
-
-/** Where a projection failed. */
-static vector<int> particlesOf(const ConstraintSet& set, const Projection& projection) {
-    const SolveReport& report =
-        projection.outcome == Projection::Outcome::TooFar ? projection.before : projection.report;
-    return report.body >= 0         ? set.bodies[report.body].particles
-           : report.constraint >= 0 ? set.constraints[report.constraint].particles
-                                    : vector<int>();
-}
-
-/** Relative error of lengths that is no contradiction. */
-static double lengthBound(const ConstraintIntegrator& integrator) {
-    return max(1e-6, integrator.getConstraintTolerance());
-}
-
 void HostStepKernel::requireDone(const Projection& projection, Stage stage, const Real3* x, const Box& box,
                                  const ConstraintIntegrator& integrator) {
-    const ConstraintSet& set = solver->getSet();
-    if (stage == Stage::Positions && isUnsolved(projection))
-        if (const auto conflict =
-                findLengthConflict(set, x, box, particlesOf(set, projection), lengthBound(integrator)))
-            throwProblem(contradictoryLengths(set, *conflict, lengthBound(integrator), activity));
-    switch (projection.outcome) {
-    case Projection::Outcome::Kept:
-        return;
-    case Projection::Outcome::Projected:
+    if (projection.outcome == Projection::Outcome::Projected)
         record->note(projection.report);
-        return;
-    case Projection::Outcome::Unresolved:
-        throwProblem(unresolvedPosition(set, projection, x, activity));
-    case Projection::Outcome::Singular:
-        throwSingularSet(set, projection.rank);
-    case Projection::Outcome::TooFar:
-        throwProblem(farOff(set, projection, x, box, targetTime, integrator.getMaxProjection(), activity));
-    case Projection::Outcome::Misplaced:
-        throwProblem(misplacedBody(set, projection.misplaced, activity));
-    case Projection::Outcome::Failed:
-        if (projection.progress >= 0)
-            activity += ", which reached " + to_string((int) (100 * projection.progress)) +
-                        " % of the change while bond lengths and angles were kept";
-        fail(projection.report, stage, integrator, true);
+    else if (projection.outcome == Projection::Outcome::Failed) {
+        solver->forgetImpulses();
+        record->noteFailure(projection.report);
     }
+    requireProjection(circumstances(integrator, projectionSettings(integrator)), projection, stage, x, box);
 }
 
 Projection HostStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,
@@ -98,9 +58,12 @@ Projection HostStepKernel::projectTangent(ContextImpl& context, const Constraint
 }
 
 double HostStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator,
-                                               Reach reach) {
+                                               Reach reach, bool isAsked) {
     vector<Real3> x = copyOf(positions(context));
     Projection projection = projectPositions(context, integrator, x.data(), reach);
+    if (!isAsked)
+        requireNear(circumstances(integrator, projectionSettings(integrator)), projection, positions(context),
+                    box(context));
     if (projection.outcome == Projection::Outcome::Projected) {
         setPositions(context, x.data());
         context.computeVirtualSites();
@@ -130,9 +93,9 @@ void HostStepKernel::projectState(ContextImpl& context, const ConstraintIntegrat
         projectContextVelocities(context, integrator);
 }
 
-double HostStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
+double HostStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator, bool isAsked) {
     beginRequest(context, integrator, "the projection of the positions");
-    const double farthest = projectContextPositions(context, integrator, Reach::Staged);
+    const double farthest = projectContextPositions(context, integrator, Reach::Staged, isAsked);
     context.computeVirtualSites(); // even if no constraint was violated
     return farthest;
 }

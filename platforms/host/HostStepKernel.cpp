@@ -3,10 +3,8 @@
 #include "HostStepKernel.h"
 #include "BlueMoon.h"
 #include "CheckpointIO.h"
-#include "ClusterReport.h"
 #include "HeldPairs.h"
 #include "MirrorImages.h"
-#include "MovingTargets.h"
 #include "OpenMMVectors.h"
 #include "ParameterDerivatives.h"
 #include "StateErrors.h"
@@ -36,10 +34,7 @@ void HostStepKernel::initialize(const System& system, const ConstraintIntegrator
 void HostStepKernel::setTargets(const ConstraintSet& constraints) {
     lastStep().freeze();
     if (!solver->setTargets(constraints))
-        throw OpenMMException(
-            "updateParametersInContext: particles or the number of constraints changed, or which "
-            "angles are 180 degrees and which bodies are linear or planar. Only lengths, angles, shapes and parameters "
-            "may change; otherwise call Context.reinitialize(True).");
+        throw OpenMMException(otherThingsThanTargets);
     projector->forgetRank();
     forgetLastState();
     shapesAreNew = true;
@@ -57,10 +52,7 @@ double HostStepKernel::currentTime(ContextImpl& context) const {
 }
 
 string HostStepKernel::solverDescription() const {
-    const size_t bodies = solver->getSet().bodies.size();
-    const string ofBodies = "closed form of " + to_string(bodies) + (bodies == 1 ? " rigid body" : " rigid bodies");
-    const string ofClusters = describeSolver(solver->getGraph());
-    return bodies == 0 ? ofClusters : solver->getGraph().rows.empty() ? ofBodies : ofClusters + " and " + ofBodies;
+    return describeSolvers(*solver);
 }
 
 void HostStepKernel::takeSettings(const ConstraintIntegrator& integrator) {
@@ -179,24 +171,15 @@ void HostStepKernel::requireFinite(const Real3* v, const char* what) const {
             throwProblem(notFinite(solver->getSet(), what, i, activity));
 }
 
-void HostStepKernel::fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator,
-                          bool isProjection) {
-    solver->forgetImpulses();
-    record->noteFailure(report);
-    throwSolveError(solver->getSet(), report,
-                    {stage, activity, integrator.getConstraintTolerance(), projectionSettings(integrator).timeScale,
-                     targetTime, integrator.getStepSize(), solverDescription(),
-                     isServedIteratively(solver->getGraph(), report.constraint), describeFallbacks(solver->getGraph()),
-                     targetNearLimitOf(report, integrator), isProjection});
+SolveCircumstances HostStepKernel::circumstances(const ConstraintIntegrator& integrator,
+                                                 const ProjectionSettings& settings) const {
+    return {*solver, settings, activity, targetTime, integrator.getStepSize(), solverDescription()};
 }
 
-int HostStepKernel::targetNearLimitOf(const SolveReport& report, const ConstraintIntegrator& integrator) const {
-    if (!solver->moves() || report.constraint < 0 || report.outcome == Outcome::Inconsistent)
-        return -1;
-    for (const vector<int>& group : solver->groups())
-        if (find(group.begin(), group.end(), report.constraint) != group.end())
-            return findTargetNearLimit(solver->getSet(), group, targetTime, integrator.getStepSize());
-    return -1;
+void HostStepKernel::fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator) {
+    solver->forgetImpulses();
+    record->noteFailure(report);
+    throwFailedSolve(circumstances(integrator, projectionSettings(integrator)), report, stage);
 }
 
 // ---- results that users read ---------------------------------------------------------------------------------------
@@ -205,20 +188,7 @@ SolverSummary HostStepKernel::getSummary() const {
     SolverSummary now = lastStep().summary;
     now.tolerance = smallestTolerance();
     now.solver = solverDescription();
-    const ConstraintSet& set = solver->getSet();
-    const ConstraintGraph& graph = solver->getGraph();
-    now.clusters = (int) graph.clusters.size() + countFreeBodies(set) + (graph.border.rows.empty() ? 0 : 1);
-    now.note = describeFallbacks(solver->getGraph());
-    now.fitDeviation = set.fitDeviation;
-    now.fittedConstraint = set.fittedConstraint;
-    now.absorbed = (int) count_if(set.constraints.begin(), set.constraints.end(),
-                                  [](const Constraint& c) { return c.isAbsorbed && c.recognized < 0; });
-    now.absorbedDeviation = set.absorbedDeviation;
-    now.absorbedConstraint = set.absorbedConstraint;
-    for (const RigidBody& body : set.bodies)
-        now.lineShift = max(now.lineShift, body.lineShift);
-    now.joinedBodies = (int) set.bodies.size() - countFreeBodies(set);
-    now.joints = set.numCopies;
+    describeConstraints(now, *solver);
     return now;
 }
 

@@ -44,7 +44,8 @@ public:
     void setTargets(const ConstraintSet& constraints) override;
     void requireProjected(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
-    double applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    double applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                            bool isAsked) override;
     void applyVelocityConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void projectVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                            std::vector<OpenMM::Vec3>& velocities) override;
@@ -189,9 +190,7 @@ protected:
     /** @throws ConstraintException naming the particle, if any coordinate of v [numParticles] is NaN or infinite */
     void requireFinite(const Real3* v, const char* what) const;
     /** Record a failed solve and raise its exception. @throws ConstraintException */
-    /** @param isProjection  of given positions or velocities, in no step */
-    [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator,
-                           bool isProjection = false);
+    [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
 
     int numParticles() const {
         return (int) inverseMass.size();
@@ -237,7 +236,8 @@ private:
         return scheme.velocityLag * integrator.getStepSize();
     }
     /** @return the largest displacement of a particle (nm) */
-    double projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Reach reach);
+    double projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Reach reach,
+                                   bool isAsked = true);
     void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Project arrays [numParticles], of the Context or others. Throws if that fails.
      *  @return Kept or Projected */
@@ -248,9 +248,7 @@ private:
     /** Record a projection. @throws ConstraintException if it is neither Kept nor Projected */
     void requireDone(const Projection& projection, Stage stage, const Real3* x, const Box& box,
                      const ConstraintIntegrator& integrator);
-    /** The constraint whose target moves to the end of its range and that is coupled to the one that was not solved; -1
-     *  if there is none. */
-    int targetNearLimitOf(const SolveReport& report, const ConstraintIntegrator& integrator) const;
+    SolveCircumstances circumstances(const ConstraintIntegrator& integrator, const ProjectionSettings& settings) const;
 
     std::unique_ptr<Projector> projector;
     std::vector<double> metParameters;   // with which the positions were projected last

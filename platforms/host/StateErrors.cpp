@@ -63,10 +63,13 @@ Cause causeOf(const ConstraintSet& set, const SolveReport& report, double time, 
     return Cause::Unknown;
 }
 
-std::string remedyOf(Cause cause, bool isConverged) {
+std::string remedyOf(Cause cause, bool isConverged, bool isOurs) {
     if (cause == Cause::MissingImage)
         return "Its particles are in different copies of the periodic box: call "
                "setUsesPeriodicBoundaryConditions(True) on the ConstraintForce, or make molecules whole.";
+    if (!isOurs)
+        return "Call openmmconstraints.minimize(context), which projects in stages and minimizes (OpenMM's minimizer "
+               "ignores ConstraintForces).";
     return std::string(cause == Cause::StartTime ? "Its target changes from its start time on: set it to the present "
                                                    "time with startTime=context.getTime(). "
                                                  : "") +
@@ -85,7 +88,7 @@ static bool lacksImage(const RigidBody& body, const Real3* x, const Box& box) {
 }
 
 ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection, const Real3* x, const Box& box,
-                         double time, double bound, const std::string& activity) {
+                         double time, double bound, const std::string& activity, bool isOurs) {
     const SolveReport& before = projection.before;
     const bool isConverged = projection.particle >= 0, isBody = before.body >= 0;
     std::ostringstream out;
@@ -97,7 +100,7 @@ ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection,
     out << ": " << activity;
     if (isConverged)
         out << " would move " << describeParticle(set, projection.particle) << " by " << projection.distance
-            << " nm, farther than setMaxProjection() allows (" << bound << " nm)";
+            << " nm, farther than " << (isOurs ? "setMaxProjection() allows (" : "a step may (") << bound << " nm)";
     else
         out << " does not succeed in one stage";
     out << ".";
@@ -105,7 +108,7 @@ ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection,
                         : lacksImage(set.bodies[before.body], x, box) ? Cause::MissingImage
                                                                       : Cause::Unknown;
     const char* const kind = cause == Cause::MissingImage ? "minimum-image" : "far-off";
-    const std::string remedy = remedyOf(cause, isConverged);
+    const std::string remedy = remedyOf(cause, isConverged, isOurs);
     return isBody ? problemOfBody(set, kind, before.body, out.str(), remedy, projection.distance, bound)
                   : problemOf(set, kind, {before.constraint}, out.str(), remedy, projection.distance, bound);
 }

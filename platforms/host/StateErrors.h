@@ -18,9 +18,10 @@ ConstraintProblem unresolvedPosition(const ConstraintSet& set, const Projection&
 /** Of Projection::Outcome::TooFar.
  *  @param x      [numParticles] nm, as given
  *  @param time   ps, of the targets
- *  @param bound  nm, of setMaxProjection() */
+ *  @param bound  nm, of setMaxProjection()
+ *  @param isOurs  whether the integrator has this function */
 ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection, const Real3* x, const Box& box,
-                         double time, double bound, const std::string& activity);
+                         double time, double bound, const std::string& activity, bool isOurs);
 
 /** Of Projection::Outcome::Misplaced. */
 ConstraintProblem misplacedBody(const ConstraintSet& set, const ConstraintSolver::Misplaced& misplaced,

@@ -4,7 +4,6 @@
 #include "BodyMultipliers.h"
 #include "CheckpointIO.h"
 #include "ClusterReport.h"
-#include "ConstraintErrors.h"
 #include "LeastNorm.h"
 #include "WithGlobals.h"
 #include <cmath>
@@ -24,36 +23,6 @@ StepRecord::StepRecord(const StepScheme& scheme, ConstraintSolver& solver, doubl
 }
 
 // ---- while a step is taken -----------------------------------------------------------------------------------------
-
-void StepRecord::resetSummary() {
-    summary.iterations = 0;
-    summary.maxError = 0;
-    summary.worstConstraint = -1;
-}
-
-void StepRecord::note(const SolveReport& report) {
-    summary.converged = true;
-    summary.iterations = max(summary.iterations, report.iterations);
-    if (report.constraint >= 0) // bodies have no errors but rounding
-        note(report.maxError, report.constraint);
-}
-
-void StepRecord::note(double error, int constraint) {
-    // Of equal errors that of the first constraint, since the order of clusters depends on the device.
-    const int listed = listedIndex(solver.getSet(), constraint);
-    const bool isFirst = error == summary.maxError && listed >= 0 && listed < summary.worstConstraint;
-    if (error > summary.maxError || summary.worstConstraint < 0 || isFirst) {
-        summary.maxError = error;
-        summary.worstConstraint = listed;
-    }
-}
-
-void StepRecord::noteFailure(const SolveReport& report) {
-    summary.converged = false;
-    summary.iterations = report.iterations;
-    summary.maxError = report.maxError;
-    summary.worstConstraint = report.constraint < 0 ? -1 : listedIndex(solver.getSet(), report.constraint);
-}
 
 void StepRecord::noteStep(double startTime, double endTime, const Box& box) {
     reading.moments[0].time = startTime;

@@ -4,9 +4,8 @@
 #define OPENMM_CONSTRAINTS_STEP_RECORD_H_
 
 #include "ConstraintForces.h"
-#include "ConstraintSolver.h"
+#include "SolveNotes.h"
 #include "StepScheme.h"
-#include "openmmconstraints/SolverSummary.h"
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
@@ -74,11 +73,19 @@ public:
     // ---- while a step is taken ----
 
     /** Reset the summary at the beginning of a step. */
-    void resetSummary();
+    void resetSummary() {
+        resetSolves(summary);
+    }
     /** Add the report of a stage to the summary. */
-    void note(const SolveReport& report);
-    void note(double error, int constraint);
-    void noteFailure(const SolveReport& report);
+    void note(const SolveReport& report) {
+        noteSolve(summary, solver.getSet(), report);
+    }
+    void note(double error, int constraint) {
+        noteError(summary, solver.getSet(), error, constraint);
+    }
+    void noteFailure(const SolveReport& report) {
+        ConstraintPlugin::noteFailure(summary, solver.getSet(), report);
+    }
     /** Record a successful step, whose results are read from now on. The platform fills in the multipliers and
      *  positions of `reading`, at once or when they are read. */
     void noteStep(double startTime, double endTime, const Box& box);

@@ -3,6 +3,8 @@
 #include "OpenMMSeries.h"
 #include "PoolRunner.h"
 #include "ReferenceMTSSteps.h"
+#include "ReferenceSolveKernel.h"
+#include "SystemChecks.h"
 #include "openmm/KernelFactory.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/reference/ReferencePlatform.h"
@@ -17,7 +19,8 @@ namespace ConstraintPlugin {
  * accelerations. */
 static std::shared_ptr<TaskRunner> makeRunner(const std::string& kernelName, const Platform& platform,
                                               ContextImpl& context) {
-    if (platform.getName() == "Reference" || stepSchemeOf(kernelName).isExplicit)
+    if (platform.getName() == "Reference" ||
+        (kernelName != SolveConstraintsKernel::Name() && stepSchemeOf(kernelName).isExplicit))
         return nullptr;
     int numThreads = 1;
     for (const std::string& property : platform.getPropertyNames())
@@ -30,6 +33,10 @@ class ReferenceKernelFactory : public KernelFactory {
 public:
     KernelImpl* createKernelImpl(std::string name, const Platform& platform, ContextImpl& context) const override {
         requireOpenMMSeries();
+        if (name == SolveConstraintsKernel::Name())
+            return new ReferenceSolveKernel(name, platform, makeRunner(name, platform, context));
+        if (areAllOurs(context.getIntegrator()))
+            solveByOwnIntegrator(context);
 #define CREATE(step)                                                                                                   \
     if (name == "Integrate" #step "Step")                                                                              \
         return new Reference##step##Step(name, platform, makeRunner(name, platform, context));
@@ -52,5 +59,7 @@ extern "C" void registerKernelFactories() {
             continue;
         for (const ConstraintPlugin::StepScheme& scheme : ConstraintPlugin::stepSchemes()) // the platform owns them
             platform.registerKernelFactory(scheme.kernelName, new ConstraintPlugin::ReferenceKernelFactory());
+        platform.registerKernelFactory(ConstraintPlugin::SolveConstraintsKernel::Name(),
+                                       new ConstraintPlugin::ReferenceKernelFactory());
     }
 }

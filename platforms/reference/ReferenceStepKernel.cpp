@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "ReferenceStepKernel.h"
 #include "MovingTargets.h"
-#include "openmm/reference/ReferencePlatform.h"
+#include "ReferenceData.h"
 #include <cstring>
 
 using namespace OpenMM;
@@ -11,10 +11,6 @@ using namespace std;
 namespace ConstraintPlugin {
 
 namespace {
-
-ReferencePlatform::PlatformData& data(ContextImpl& context) {
-    return *(ReferencePlatform::PlatformData*) context.getPlatformData();
-}
 
 bool sameBits(const void* a, const void* b, size_t bytes) {
     return memcmp(a, b, bytes) == 0;

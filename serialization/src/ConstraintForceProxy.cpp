@@ -12,7 +12,8 @@ using namespace OpenMM;
 namespace ConstraintPlugin {
 
 // Properties that a Force does not use are not written, so that earlier releases can read the file.
-static const int Oldest = 2, VersionWithNames = 3, VersionWithStartTimes = 4, VersionWithParameters = 5;
+static const int Oldest = 2, VersionWithNames = 3, VersionWithStartTimes = 4, VersionWithParameters = 5,
+                 VersionWithReplacedSolver = 6;
 
 static double readStartTime(const SerializationNode& node) {
     return node.hasProperty("startTime") ? readProperty<double>(node, "startTime") : 0;
@@ -111,6 +112,8 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
     node.setIntProperty("forceGroup", force.getForceGroup());
     node.setStringProperty("name", force.getName());
     node.setBoolProperty("usesPeriodic", force.usesPeriodicBoundaryConditions());
+    if (force.getReplacesSolver())
+        node.setBoolProperty("replacesSolver", true);
     ListedCoordinates::forEachKind(force, [&](CoordinateKind kind, const auto& coordinates) {
         SerializationNode& list = node.createChildNode(listName(kind));
         for (const ListedCoordinates::Coordinate& c : coordinates) {
@@ -158,18 +161,21 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
                 .setStringProperty("name", force.getGlobalParameterName(i))
                 .setDoubleProperty("default", force.getGlobalParameterDefaultValue(i));
     }
-    node.setIntProperty("version", force.getNumGlobalParameters() > 0 ? VersionWithParameters
-                                   : hasStartTimes                    ? VersionWithStartTimes
-                                   : hasNames                         ? VersionWithNames
-                                                                      : Oldest);
+    node.setIntProperty("version", force.getReplacesSolver()            ? VersionWithReplacedSolver
+                                   : force.getNumGlobalParameters() > 0 ? VersionWithParameters
+                                   : hasStartTimes                      ? VersionWithStartTimes
+                                   : hasNames                           ? VersionWithNames
+                                                                        : Oldest);
 }
 
 void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
-    const int version = requireVersion(node, "ConstraintForce", Oldest, VersionWithParameters);
+    const int version = requireVersion(node, "ConstraintForce", Oldest, VersionWithReplacedSolver);
     auto force = std::make_unique<ConstraintForce>();
     force->setForceGroup(readProperty<int>(node, "forceGroup"));
     force->setName(node.getStringProperty("name"));
     force->setUsesPeriodicBoundaryConditions(readProperty<bool>(node, "usesPeriodic"));
+    if (node.hasProperty("replacesSolver"))
+        force->setReplacesSolver(readProperty<bool>(node, "replacesSolver"));
     const auto& children = node.getChildren();
     for (const SerializationNode& child : children)
         if (child.getName() == "GlobalParameters")

@@ -55,8 +55,8 @@ struct Geometry {
 /** Draws a Mixture at random. */
 class MixtureBuilder {
 public:
-    MixtureBuilder(unsigned seed, bool periodic)
-        : random(seed), geometry{periodic, {Vec3(7, 0, 0), Vec3(-2, 7.5, 0), Vec3(1.5, 2.5, 8)}} {
+    MixtureBuilder(unsigned seed, bool periodic, bool moving)
+        : random(seed), isMoving(moving), geometry{periodic, {Vec3(7, 0, 0), Vec3(-2, 7.5, 0), Vec3(1.5, 2.5, 8)}} {
         mixture.system = std::make_unique<System>();
         force = addForce(new ConstraintForce());
         second = addForce(new ConstraintForce());
@@ -118,7 +118,14 @@ private:
         mixture.checks.push_back({full.str(), particles, std::move(error)});
     }
     double drawRate(bool moves, double largest) {
-        return moves ? random.uniform(-largest, largest) : 0;
+        const double rate = moves ? random.uniform(-largest, largest) : 0;
+        return isMoving ? rate : 0;
+    }
+    std::string timeTerm(double rate) const {
+        std::ostringstream text;
+        text.precision(17);
+        text << " + (" << rate << ")*t";
+        return isMoving ? text.str() : "";
     }
     ConstraintForce* eitherForce() {
         return random.below(2) ? force : second;
@@ -198,7 +205,7 @@ private:
                 text << " + (" << weights[i][0] << ")*x" << i + 1 << " + (" << weights[i][1] << ")*y" << i + 1 << " + ("
                      << weights[i][2] << ")*z" << i + 1;
         }
-        text << " + (" << rate << ")*t - q";
+        text << timeTerm(rate) << " - q";
         const auto value = [=](const Vectors& at) {
             if (isInternal) {
                 const Vec3 a = at[particles[0]] - at[particles[n - 1]],
@@ -228,7 +235,7 @@ private:
         const double rate = drawRate(moves, 0.1);
         std::ostringstream text;
         text.precision(17);
-        text << "0.2*(x1^2+y2*z1) + (" << rate << ")*t - q";
+        text << "0.2*(x1^2+y2*z1)" << timeTerm(rate) << " - q";
         for (int axis = 0; axis < 3; axis++)
             text << " + (" << u[axis] << ")*"
                  << "xyz"[axis] << "1 + (" << w[axis] << ")*"
@@ -481,6 +488,7 @@ private:
     }
 
     Random random;
+    const bool isMoving;
     const Geometry geometry;
     Mixture mixture;
     ConstraintForce *force, *second;
@@ -504,8 +512,8 @@ testing::AssertionResult Mixture::holds(const Vectors& x, double time, double to
     return result;
 }
 
-Mixture drawMixture(unsigned seed, bool periodic) {
-    return MixtureBuilder(seed, periodic).draw();
+Mixture drawMixture(unsigned seed, bool periodic, bool moving) {
+    return MixtureBuilder(seed, periodic, moving).draw();
 }
 
 } // namespace ConstraintTests

@@ -30,8 +30,9 @@ struct Mixture {
  *  distances, expressions of 1 to 12 particles and expressions of centroids, some with moving targets. Some constraints
  * are redundant.
  *  @param periodic  in a triclinic box; particles are moved to periodic images, unless a constraint of theirs has no
- *                   minimum image */
-Mixture drawMixture(unsigned seed, bool periodic);
+ *                   minimum image
+ *  @param moving    false: the same, but all targets stand still */
+Mixture drawMixture(unsigned seed, bool periodic, bool moving = true);
 
 } // namespace ConstraintTests
 

@@ -388,6 +388,8 @@ void _assignForce(OpenMM::Force& force, const OpenMM::Force& other) {
 %include "openmmconstraints/CustomConstraintForce.h"
 %include "openmmconstraints/CustomCentroidConstraintForce.h"
 %ignore diagnose; // a friend: diagnosis.i
+%ignore applyConstraintsForOpenMM; // a friend
+%ignore projectVelocitiesForOpenMM;
 %ignore getMultipleTimeSteps; // for platforms
 %include "openmmconstraints/ConstraintIntegrator.h"
 %include "openmmconstraints/RattleIntegrator.h"

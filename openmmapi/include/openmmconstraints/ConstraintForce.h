@@ -3,6 +3,7 @@
 #ifndef OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_H_
 #define OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_H_
 
+#include "SolverSummary.h"
 #include "openmm/Context.h"
 #include "openmm/Force.h"
 #include "openmm/Vec3.h"
@@ -17,8 +18,9 @@ namespace ConstraintPlugin {
 /** Holonomic constraints that one of this plugin's integrators solves together with the System's own constraints.
  *
  *  The Force only declares constraints: it contributes no energy and no force to getState(), and force groups do not
- *  disable it. Only a ConstraintIntegrator (RattleIntegrator, ShakeIntegrator, ...) solves them; creating a Context
- * with any other integrator throws an OpenMMException.
+ *  disable it. A ConstraintIntegrator (RattleIntegrator, ShakeIntegrator, ...) solves them, and with
+ * setReplacesSolver() any integrator. Otherwise creating a Context with another integrator throws an OpenMMException;
+ * with a VerletIntegrator, its first step does.
  *
  *  A massless particle may be constrained; it is an anchor, which does not move. Virtual sites may not be constrained,
  *  except in the groups of a centroid distance, where they have no mass and no effect. Duplicates of a constraint are
@@ -528,6 +530,33 @@ public:
     void setUsesPeriodicBoundaryConditions(bool yes) {
         periodic = yes;
     }
+    /** Whether all constraints are solved by this library under integrators of OpenMM, too (default: false). */
+    bool getReplacesSolver() const {
+        return replacesSolver;
+    }
+    /** Let any integrator of OpenMM, or one derived from them, solve constraints by this library in place of OpenMM's
+     *  SETTLE and CCMA: those of the System and of all its Forces. One Force that does so suffices. It works on the
+     *  Reference and CPU platforms. Targets may not move in time, and multipliers, constraint forces, work, pressure
+     * and checkpoints bit for bit are known to integrators of this library only. The tolerance is the integrator's
+     *  setConstraintTolerance(). If a solve fails, a ConstraintException is thrown by the call that needed it; OpenMM's
+     *  integrators do not restore the state before it.
+     *
+     *  OpenMM counts degrees of freedom by the System's own constraints: openmmconstraints.replaceSolver() adds such a
+     *  Force and declares as many there as it can. The thermostats of a NoseHooverIntegrator are corrected when its
+     * first step begins.
+     *
+     *  @param yes  true to replace OpenMM's algorithms
+     */
+    void setReplacesSolver(bool yes) {
+        replacesSolver = yes;
+    }
+    /** Result of the solver in the last call of an integrator of OpenMM where this library replaces its algorithms;
+     * with an integrator of this library, of its last step.
+     *
+     *  @param context  a Context of the System that this Force belongs to
+     *  @throws OpenMMException if nobody in this Context solves constraints by this library
+     */
+    SolverSummary getSolverSummary(OpenMM::Context& context) const;
 
 protected:
     OpenMM::ForceImpl* createImpl() const override;
@@ -575,7 +604,7 @@ private:
     std::vector<std::string> particleNames;
     std::vector<std::pair<int, int>> bonds;
     std::map<int, OpenMM::Vec3> referencePositions;
-    bool periodic = false;
+    bool periodic = false, replacesSolver = false;
 };
 
 } // namespace ConstraintPlugin

@@ -290,6 +290,8 @@ protected:
 
 private:
     friend class ConstraintForceImpl;
+    friend void applyConstraintsForOpenMM(OpenMM::ContextImpl& context);
+    friend void projectVelocitiesForOpenMM(OpenMM::ContextImpl& context, std::vector<OpenMM::Vec3>& velocities);
     friend Diagnosis diagnose(const OpenMM::System& system, const OpenMM::Integrator& integrator, const Start* start);
     /** Call a function with the kernel while no other thread uses the Context. Exceptions become OpenMMExceptions. */
     template <class Function>

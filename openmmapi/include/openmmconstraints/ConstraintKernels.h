@@ -11,6 +11,12 @@ namespace ConstraintPlugin {
 
 struct ConstraintSet;
 
+/** What updateParametersInContext() says of changes that it cannot take. */
+constexpr const char* otherThingsThanTargets =
+    "updateParametersInContext: particles or the number of constraints changed, or which angles are 180 degrees and "
+    "which bodies are linear or planar. Only lengths, angles, shapes and parameters may change; otherwise call "
+    "Context.reinitialize(True).";
+
 /** Takes a ConstraintIntegrator's steps on one platform. One abstract class serves all integrators; each has a kernel
  *  name of its own (IntegrateRattleStepName, ...), by which a platform's factory chooses the step. */
 class IntegrateConstraintsStepKernel : public OpenMM::KernelImpl {
@@ -29,8 +35,11 @@ public:
      *          depend on them, and with the present values they do not */
     virtual void requireProjected(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
-    /** @return the largest displacement of a particle (nm) */
-    virtual double applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
+    /** @param isAsked  false: OpenMM's minimizer may have called, which ignores constraints of Forces. If these are far
+     *                  off, it throws
+     *  @return the largest displacement of a particle (nm) */
+    virtual double applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                                    bool isAsked) = 0;
     virtual void applyVelocityConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     /** Project velocities [numParticles] (nm/ps), which are not the Context's, at the Context's positions. */
     virtual void projectVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
@@ -73,6 +82,39 @@ public:
     virtual void createCheckpoint(std::ostream& stream) const = 0;
     /** @param systemMayDiffer  constraints may have been added or removed since, as before Context.reinitialize() */
     virtual void loadCheckpoint(std::istream& stream, bool systemMayDiffer) = 0;
+};
+
+/** Context.applyConstraints() where the present integrator is of this library. */
+void applyConstraintsForOpenMM(OpenMM::ContextImpl& context);
+/** Context.applyVelocityConstraints(), likewise. Velocities fit the positions from which the next step will start.
+ *  @param velocities  [numParticles] nm/ps */
+void projectVelocitiesForOpenMM(OpenMM::ContextImpl& context, std::vector<OpenMM::Vec3>& velocities);
+
+/** Particles that constraints and rigid bodies join, and how many degrees of freedom these take from them. */
+struct RankOfGroup {
+    std::vector<int> particles; ///< those with mass, ascending
+    int rank = 0;
+};
+
+/** Solves the constraints of a Context in place of OpenMM's own algorithms, for integrators that are none of ours. */
+class SolveConstraintsKernel : public OpenMM::KernelImpl {
+public:
+    static std::string Name() {
+        return "SolveConstraints";
+    }
+    SolveConstraintsKernel(const std::string& name, const OpenMM::Platform& platform) : KernelImpl(name, platform) {
+    }
+    /** Replace the algorithms of the platform. @param constraints  as IntegrateConstraintsStepKernel's */
+    virtual void initialize(OpenMM::ContextImpl& context, const ConstraintSet& constraints) = 0;
+    /** Use new targets. @return false if anything else differs */
+    virtual bool setTargets(const ConstraintSet& constraints) = 0;
+    /** Before a step: bring positions onto the constraints, if others have changed them or a Context parameter.
+     *  @return whether they were moved */
+    virtual bool projectStart(OpenMM::ContextImpl& context) = 0;
+    /** Of the last call. */
+    virtual SolverSummary getSummary() const = 0;
+    /** Of what is coupled at the Context's positions, which are not changed. */
+    virtual std::vector<RankOfGroup> findRanks(OpenMM::ContextImpl& context) = 0;
 };
 
 } // namespace ConstraintPlugin

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_REPLACING_SOLVER_H_
+#define OPENMM_CONSTRAINTS_REPLACING_SOLVER_H_
+
+#include "SolveNotes.h"
+#include "openmm/Vec3.h"
+#include "openmm/internal/ContextImpl.h"
+
+namespace ConstraintPlugin {
+
+/** Solves the constraints of a Context for an integrator that is none of ours, whenever that asks OpenMM's
+ *  ReferenceConstraints to. It is told neither what a step is nor who has moved the particles since the last call, so
+ * it compares the positions with those that it left. Where they differ (setPositions, a checkpoint, a barostat), mirror
+ *  images, independent rows and periodic images are chosen anew, and positions that violate the constraints are
+ *  projected before gradients are computed at them. */
+class ReplacingSolver {
+public:
+    /** @param runner  threads of DistanceSolver; null: the simple solvers */
+    ReplacingSolver(OpenMM::ContextImpl& context, const ConstraintSet& constraints, std::shared_ptr<TaskRunner> runner);
+    /** @return false if other things than targets differ; nothing is changed then */
+    bool setTargets(const ConstraintSet& constraints);
+    /** Position stage of any step, sigma(r') = 0 with gradients at r: see ConstraintSolver::solvePositions.
+     *  @param x   [numParticles] nm, r
+     *  @param to  [numParticles] nm, r'; in: unconstrained, out: constrained
+     *  @throws ConstraintException if it fails; `to` is then as it was */
+    void solvePositions(const Real3* x, Real3* to);
+    /** Velocity stage, d sigma/dt = 0. @param v  [numParticles] nm/ps; unchanged if it fails */
+    void solveVelocities(const Real3* x, Real3* v);
+    /** Project positions, in stages if they are far off. @param x  [numParticles] nm */
+    void project(Real3* x);
+    /** Before a step: bring positions that others have set onto the constraints.
+     *  @return whether they have changed */
+    bool projectStart(Real3* x);
+    /** The rank of the constraints at positions, which are not changed. */
+    int findRank(const Real3* x);
+    SolverSummary getSummary() const;
+    const ConstraintSolver& getSolver() const {
+        return solver;
+    }
+
+private:
+    /** The settings of the integrator that takes the steps now. */
+    ProjectionSettings settings() const;
+    Box box() const;
+    /** Begin a call: take the Context's parameters and the time. */
+    void begin(const char* what);
+    bool isKnown(const Real3* x) const;
+    void remember(const Real3* x);
+    /** The same after a solve, which moves particles with mass only. */
+    void rememberMoved(const Real3* from, const Real3* to);
+    /** Positions at which gradients are computed: those given, or if they violate the constraints, projected ones.
+     *  Valid until the next call. */
+    const Real3* onConstraints(const Real3* x, Reach reach);
+    void requireFinite(const Real3* values, const char* what) const;
+    [[noreturn]] void fail(const SolveReport& report, Stage stage);
+    SolveCircumstances during(const ProjectionSettings& of) const;
+
+    OpenMM::ContextImpl& context;
+    ConstraintSolver solver;
+    Projector projector;
+    SolverSummary summary;
+    std::string activity;
+    std::vector<int> held, moving;              // particles of constraints and bodies; those with mass
+    std::vector<Real3> known;                   // [held] positions after the last solve; empty: there was none
+    Box knownBox;                               // at that time
+    std::vector<Real3> projected, displacement; // [numParticles] of the present call
+    bool mayBeMirrored;
+};
+
+} // namespace ConstraintPlugin
+
+#endif
