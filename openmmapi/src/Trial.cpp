@@ -57,6 +57,24 @@ public:
             context.applyConstraints(integrator.getConstraintTolerance());
         return farthestMove();
     }
+    /** Draw velocities as users do, where none are given: OpenMM's own algorithms fail for some constraints. */
+    void drawVelocities() {
+        if (!start.velocities.empty())
+            return;
+        context.setVelocitiesToTemperature(300, 1);
+        const std::vector<Vec3> v = context.getState(State::Velocities).getVelocities();
+        for (std::size_t i = 0; i < v.size(); i++)
+            if (const double speed = std::sqrt(v[i].dot(v[i])); !(speed <= fastest))
+                throw ConstraintException({"not-finite",
+                                           {},
+                                           {(int) i},
+                                           speed,
+                                           fastest,
+                                           "setVelocitiesToTemperature(300) gave particle " + std::to_string(i) +
+                                               " a velocity of " + std::to_string(speed) + " nm/ps.",
+                                           "let this library solve System constraints whatever the integrator: "
+                                           "openmmconstraints.replaceSolver(system)."});
+    }
     /** OpenMM's own integrators go on with NaN. */
     void step(Integrator& integrator, int steps) {
         integrator.step(steps);
@@ -64,6 +82,8 @@ public:
     }
 
 private:
+    static constexpr double fastest = 1000; // nm/ps, far beyond what any particle has at 300 K
+
     double farthestMove() const {
         const std::vector<Vec3> x = context.getState(State::Positions).getPositions();
         double farthest = 0;
@@ -100,6 +120,11 @@ void tryIntegrator(TrialContext& context, Integrator& integrator, int steps, Tri
         ofProjection = problemOf([&] { trial.shift = context.project(integrator); });
     if (ofProjection) // says more than what the step said of the same
         raised = ofProjection;
+    if (!raised)
+        raised = problemOf([&] {
+            context.drawVelocities();
+            context.step(integrator, steps);
+        });
     if (raised)
         trial.problems.push_back(*raised);
     if (isFarOff && !ofProjection)

@@ -23,9 +23,10 @@ void solveFor(const ContextImpl& context, Function function) {
         withOpenMMExceptions(context.getSystem(), "solving constraints", function);
     } catch (const ConstraintException& error) {
         ConstraintProblem problem = error.getProblem();
-        problem.remedy += string(problem.remedy.empty() ? "" : " ") +
-                          "OpenMM's integrator does not take the step back: before going on, set a state that you kept "
-                          "(setState, loadCheckpoint) or positions and velocities.";
+        if (problem.kind != "far-off") // where a call, or a step, has not begun
+            problem.remedy = "OpenMM's integrator does not take the step back: before going on, set a state that you "
+                             "kept (setState, loadCheckpoint), or positions and velocities. Then: " +
+                             problem.remedy;
         throw ConstraintException(problem);
     }
 }

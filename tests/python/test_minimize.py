@@ -447,3 +447,27 @@ def test_minimize_goes_on_from_what_minimizeEnergy_leaves_far_off():
         simulation.step(1)
     mc.minimize(simulation.context)
     simulation.step(1)
+
+
+# ---- with integrators of OpenMM, whose solver is replaced -----------------------------------------------------------
+
+
+def test_minimize_works_with_any_integrator_whose_solver_is_replaced():
+    topology, system = pair(False, 0.4)
+    mc.replaceSolver(system)
+    integrator = mm.LangevinMiddleIntegrator(300, 1, 0.001)
+    simulation = app.Simulation(topology, system, integrator, REFERENCE)
+    simulation.context.setPositions([[0, 0, 0], [0.9, 0, 0]])
+    with pytest.raises(mm.OpenMMException, match=r"Call openmmconstraints\.minimize"):
+        simulation.step(1)
+    found = mc.minimize(simulation.context)
+    assert found.converged
+    assert np.linalg.norm(np.diff(positions_of(simulation.context), axis=0)) == pytest.approx(0.4, rel=1e-7)
+    assert simulation.context.getState(energy=True).getPotentialEnergy()._value == pytest.approx(found.energy._value)
+    simulation.step(1)
+    compound = mm.CompoundIntegrator()
+    compound.addIntegrator(mm.NoseHooverIntegrator(300, 1, 0.001))
+    compound.addIntegrator(mc.RattleIntegrator(0.001))
+    context = mm.Context(system, compound, REFERENCE)
+    context.setPositions([[0, 0, 0], [0.9, 0, 0]])
+    assert mc.minimize(context).energy._value == pytest.approx(found.energy._value)

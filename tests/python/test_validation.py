@@ -8,6 +8,7 @@ against a wrong expected value.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ from validation import (
     bodies,
     drift,
     equipartition,
+    every_integrator,
     joints,
     kinetic,
     rounding,
@@ -168,6 +170,37 @@ def test_free_dimers_pull_with_the_centripetal_force_of_two_rotations(platform):
     assert rounding.check_tensions(case, 1e-5, found).passed
     for wrong in (1, 3):
         assert not rounding.check_tensions(case, 1e-5, found, wrong).passed
+
+
+@pytest.fixture(scope="module")
+def peptide_in_water():
+    return every_integrator.equilibrated(every_integrator.peptide_in_water(), 1000)
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("method", every_integrator.CONSERVING)
+def test_energies_drift_no_more_with_the_replaced_solver(peptide_in_water, method):
+    series = {
+        solver: every_integrator.drift_of(peptide_in_water, method, solver, 60) for solver in every_integrator.SOLVERS
+    }
+    checks = every_integrator.check_drifts(peptide_in_water, method, series)
+    assert not failures(checks)
+    error = checks[-1].error  # kT/ns/dof
+    for solver, sign in zip(every_integrator.SOLVERS, (-1, 1), strict=True):
+        per_ps = sign * 8 * error * 2 * np.mean(series[solver].kinetic) / 1000
+        series[solver].potential = list(series[solver].potential + per_ps * np.array(series[solver].time))
+    assert failures(every_integrator.check_drifts(peptide_in_water, method, series))
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("method", every_integrator.THERMOSTATS)
+def test_thermostats_reach_their_temperature_with_the_replaced_solver(peptide_in_water, method):
+    kinetic = every_integrator.kinetic_energies(peptide_in_water, method, "replaced", 300)
+    assert every_integrator.check_temperature(peptide_in_water, method, "replaced", kinetic).passed
+    for wrong in (0.9, 1.1):
+        freedom = round(wrong * peptide_in_water.degrees_of_freedom)
+        case = dataclasses.replace(peptide_in_water, degrees_of_freedom=freedom)
+        assert not every_integrator.check_temperature(case, method, "replaced", kinetic).passed
 
 
 def test_geodesic_steps_halve_the_drift_that_a_step_has_to_solve():

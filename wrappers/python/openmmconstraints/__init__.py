@@ -18,11 +18,13 @@ from openmmconstraints.health import Health
 from openmmconstraints.helpers import (
     Constrained,
     Frozen,
+    ReplacedSolver,
     Rigid,
     constrain,
     freeze,
     makeRigid,
     moveConstraints,
+    replaceSolver,
     setTopology,
 )
 from openmmconstraints.inspection.display import add_representations
@@ -70,6 +72,7 @@ __all__ = [
     "RattleMTSIntegrator",
     "RattleMTSLangevinIntegrator",
     "RattleNoseHooverIntegrator",
+    "ReplacedSolver",
     "Rigid",
     "ShakeIntegrator",
     "SolverSummary",
@@ -82,6 +85,7 @@ __all__ = [
     "makeRigid",
     "minimize",
     "moveConstraints",
+    "replaceSolver",
     "setTopology",
 ]
 

@@ -13,7 +13,7 @@ from typing import NoReturn, TypeVar
 
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.versions import plugin_version
-from openmmconstraints.run.words import Words, split_words
+from openmmconstraints.run.words import SOLVER_ONLY, Words, split_words
 
 PROGRAM = "openmm-constraints"
 SOLVERS = ("Automatic", "Iterative", "MatrixInversion")
@@ -148,7 +148,7 @@ def _add_run(commands) -> _Parser:
     parser = _add_parser(
         commands,
         "run",
-        "run an OpenMM script unchanged, its integrator replaced by one of this plugin's",
+        "run an OpenMM script unchanged, its integrator or only its solver replaced by one of this plugin's",
         f"{PROGRAM} run simulate.py input.pdb --tolerance 1e-8\n"
         "  (options of the script that have the same name as one of these go after '--')",
         usage=f"{PROGRAM} run [options] SCRIPT.py [script arguments ...]",
@@ -159,6 +159,11 @@ def _add_run(commands) -> _Parser:
         metavar="NAME",
         help="auto (default): the one that does what the script's does; or Rattle, Shake, RattleLangevin, "
         "RattleNoseHoover, RattleMTS, RattleMTSLangevin, in any case",
+    )
+    parser.add_argument(
+        SOLVER_ONLY,
+        action="store_true",
+        help="keep the script's integrator, whichever it is, and replace its constraint solver (Reference, CPU)",
     )
     _add_solver(parser)
     parser.add_argument(

@@ -19,6 +19,7 @@ from openmmconstraints.health.dependence import find_dependence
 from openmmconstraints.health.findings import Finding, worst_first
 from openmmconstraints.health.held import count_held, find_held
 from openmmconstraints.health.membership import find_membership, is_own_setup_slow
+from openmmconstraints.health.openmm_solver import Solver, find_uncounted, find_unequal_waters, solver_of
 from openmmconstraints.health.placement import Placement, Violation, lost_positions, place
 from openmmconstraints.health.vibrations import Vibration, find_vibrations, recommend_step
 from openmmconstraints.inspection.arguments import require
@@ -165,7 +166,10 @@ class Health:
         findings = [*diagnosis.findings, *find_held(listing, diagnosis)]
         held = count_held(listing, diagnosis.groups)
         findings += find_membership(system, listing, clusters or (), held)
-        findings += find_dependence(listing, diagnosis.groups)
+        solver = solver_of(system, planned)
+        findings += find_dependence(listing, diagnosis.groups, solver)
+        if solver is Solver.OPENMM:
+            findings += find_unequal_waters(listing)
         vibrations, unseen = find_vibrations(system, listing)
         self.vibrations: tuple[Vibration, ...] = tuple(vibrations)
         self.recommendedTolerance = recommend_tolerance(self.precision)
@@ -212,6 +216,8 @@ class Health:
         self.degreesOfFreedom: int | None = None
         if known is not None and diagnosis.independent is not None:
             self.degreesOfFreedom = 3 * len(massive) - diagnosis.independent - 3 * self.counts.removesCenterOfMass
+        if solver is Solver.REPLACED:
+            findings += find_uncounted(listing, self.counts.independent, self.degreesOfFreedom)
         self.findings: tuple[Finding, ...] = worst_first(_without_repeats(findings))
 
     @property

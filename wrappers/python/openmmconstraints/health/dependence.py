@@ -12,6 +12,7 @@ import numpy as np
 
 from openmmconstraints.health.checker import FLAT, ILL_CONDITIONED, RECOGNIZED, REDUNDANT, SPATIAL, STRAIGHT, Group
 from openmmconstraints.health.findings import Finding
+from openmmconstraints.health.openmm_solver import Solver
 from openmmconstraints.inspection.kinds import ANGLE, DISTANCE
 from openmmconstraints.inspection.listing import Listing
 
@@ -26,10 +27,10 @@ SHAPES = {STRAIGHT: ("a linear rigid body", "returns NaN"), FLAT: ("a planar rig
 SHAPES[SPATIAL] = ("a rigid body", "may fail")
 
 
-def find_dependence(listing: Listing, groups: Sequence[Group]) -> list[Finding]:
+def find_dependence(listing: Listing, groups: Sequence[Group], solver: Solver) -> list[Finding]:
     """Findings about the groups that C++ found, and about angles that are nearly straight."""
     return [
-        *_recognized(listing, [group for group in groups if group.kind in RECOGNIZED]),
+        *_recognized(listing, [group for group in groups if group.kind in RECOGNIZED], solver),
         *_redundant(listing, [group for group in groups if group.kind == REDUNDANT]),
         *_ill_conditioned(listing, [group for group in groups if group.kind == ILL_CONDITIONED]),
         *_narrow_triangles(listing, {k for group in groups if group.kind in RECOGNIZED for k in group.constraints}),
@@ -42,7 +43,7 @@ def _finding(listing: Listing, group: Group, severity, kind, message, remedy, co
     return Finding(severity, kind, message, remedy, group.constraints, group.particles, names, values, count)
 
 
-def _recognized(listing: Listing, groups: Iterable[Group]) -> Iterator[Finding]:
+def _recognized(listing: Listing, groups: Iterable[Group], solver: Solver) -> Iterator[Finding]:
     """Distances and angles that form a rigid body; bodies of the same kind and size are one finding."""
     alike: dict[tuple, list[Group]] = defaultdict(list)
     for group in groups:
@@ -58,13 +59,18 @@ def _recognized(listing: Listing, groups: Iterable[Group]) -> Iterator[Finding]:
             "freedom."
         )
         values = {"degrees_of_freedom": freedom}
-        if not in_system:
+        if not in_system or solver is Solver.REPLACED:
             yield _finding(listing, bodies[0], "note", "rigid", message, "", len(bodies), **values)
             continue
-        message += (
-            f" setVelocitiesToTemperature() applies OpenMM's own solver to System constraints, which {outcome} for it."
-        )
-        remedy = "Call openmmconstraints.moveConstraints(system) before creating the Context."
+        if solver is Solver.OPENMM:
+            message += f" This integrator applies OpenMM's own solver to System constraints, which {outcome} for it."
+            remedy = "Call openmmconstraints.replaceSolver(system) before creating the Context."
+        else:
+            message += (
+                " On OpenCL and CUDA setVelocitiesToTemperature() applies OpenMM's own solver to System constraints, "
+                f"which {outcome} for it."
+            )
+            remedy = "Call openmmconstraints.moveConstraints(system) before creating the Context."
         yield _finding(listing, bodies[0], "warning", "rigid", message, remedy, len(bodies), **values)
 
 

@@ -7,6 +7,18 @@ from openmmconstraints.helpers.constrained import Constrained
 from openmmconstraints.helpers.freeze import Frozen, freeze
 from openmmconstraints.helpers.make_rigid import Rigid, makeRigid
 from openmmconstraints.helpers.move_constraints import moveConstraints
+from openmmconstraints.helpers.replace_solver import ReplacedSolver, replaceSolver
 from openmmconstraints.helpers.topology import setTopology
 
-__all__ = ["Constrained", "Frozen", "Rigid", "constrain", "freeze", "makeRigid", "moveConstraints", "setTopology"]
+__all__ = [
+    "Constrained",
+    "Frozen",
+    "ReplacedSolver",
+    "Rigid",
+    "constrain",
+    "freeze",
+    "makeRigid",
+    "moveConstraints",
+    "replaceSolver",
+    "setTopology",
+]

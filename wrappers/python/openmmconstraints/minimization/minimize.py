@@ -17,21 +17,22 @@ from openmm import unit
 
 from openmmconstraints._quantities import to_number
 from openmmconstraints.inspection.arguments import require
-from openmmconstraints.inspection.integrators import current_integrator
+from openmmconstraints.inspection.integrators import children_of, current_integrator, own_integrators
 from openmmconstraints.inspection.labels import particle_label, particle_names
 from openmmconstraints.inspection.system import particle_masses
 from openmmconstraints.minimization.lbfgs import Point, descend, dot
-from openmmconstraints.wrapper import ConstraintIntegrator
+from openmmconstraints.wrapper import ConstraintForce, ConstraintIntegrator, RattleIntegrator
 
 MAX_ITERATIONS = 100_000  # of maxIterations=0: the energy may have no minimum
 #: Errors of the projection are noise in the energy, which hides descents of less than force * tolerance * length.
 TOLERANCE = 1e-8
+SMALLEST_TOLERANCE = 1e-14  # that ConstraintIntegrator takes
 #: Forces are scaled to velocities of at most this size to be projected: well above the tolerance, and as fast as atoms.
 SPEED = 10.0  # nm/ps
 
 _FOREIGN = (
-    "minimize: {} does not solve the constraints of ConstraintForces. Use openmm.LocalEnergyMinimizer, or an "
-    "integrator of openmmconstraints."
+    "minimize: {} does not solve the constraints of ConstraintForces. Use openmm.LocalEnergyMinimizer, an integrator "
+    "of openmmconstraints, or openmmconstraints.replaceSolver(system)."
 )
 
 
@@ -56,16 +57,18 @@ def minimize(
     ConstraintForce and CustomConstraintForce. Massless particles stay where they are.
 
     Positions off the constraints are projected first. Then L-BFGS steps along the surface, each projected onto it
-    (see lbfgs.py), in the Context itself: no copy, no restraints. Moving constraints have their values at the Context's
-    time. Time and step count do not change; velocities are projected. Any exception, KeyboardInterrupt included, leaves
-    the Context as it was; to stop early and keep what has been reached, let the reporter return True.
+    (see lbfgs.py), in the Context itself: no copy, no restraints. For an integrator of OpenMM it is a Context beside
+    it, with an integrator of this package. Moving constraints have their values at the Context's time. Time and step
+    count do not change; velocities are projected. Any exception, KeyboardInterrupt included, leaves the Context as it
+    was; to stop early and keep what has been reached, let the reporter return True.
 
     >>> mc.minimize(simulation.context, 1 * unit.kilojoule_per_mole / unit.nanometer)  # doctest: +SKIP
 
     Parameters
     ----------
     context : openmm.Context
-        with positions, and an integrator of this package; of a CompoundIntegrator the current child counts
+        with positions, and an integrator of this package, or any where replaceSolver() was called; of a
+        CompoundIntegrator the current child counts
     tolerance : float or Quantity
         of the force F + sum_k lambda_k grad sigma_k (kJ/mol/nm): sqrt(sum of squares / number of massive particles),
         as OpenMM's minimizer counts
@@ -89,7 +92,7 @@ def minimize(
     Raises
     ------
     TypeError, ValueError
-        if an argument is of the wrong kind, or the integrator not this package's
+        if an argument is of the wrong kind, or the integrator not this package's, and nothing replaces its solver
     OpenMMException
         if there are no positions, if positions, forces or energy are not finite at the start, or if the constraints
         cannot be solved there
@@ -99,6 +102,9 @@ def minimize(
     most = _check_iterations(maxIterations)
     if reporter is not None and not isinstance(reporter, mm.MinimizationReporter):
         raise TypeError(f"minimize: the reporter must be an openmm.MinimizationReporter, not {type(reporter).__name__}")
+    if _is_replaced(context):
+        with _beside(context) as other:
+            return minimize(other, tolerance, maxIterations, reporter)
     integrator = current_integrator(context.getIntegrator(), _FOREIGN)
     velocities = context.getState(positions=True, velocities=True).getVelocities(asNumpy=True)
     with _restored_if_raised(context), _tightened(integrator):
@@ -132,6 +138,36 @@ def minimize(
         iterations,
         surface.evaluations,
     )
+
+
+def _is_replaced(context: mm.Context) -> bool:
+    """Whether another package's integrator takes the steps, with this package's solver."""
+    if own_integrators(children_of(context.getIntegrator())[_current(context)]):
+        return False
+    forces = [force for force in context.getSystem().getForces() if ConstraintForce.isinstance(force)]
+    return any(ConstraintForce.cast(force).getReplacesSolver() for force in forces)
+
+
+def _current(context: mm.Context) -> int:
+    integrator = context.getIntegrator()
+    return integrator.getCurrentIntegrator() if isinstance(integrator, mm.CompoundIntegrator) else 0
+
+
+@contextmanager
+def _beside(context: mm.Context) -> Iterator[mm.Context]:
+    """A Context of the same System and state with an integrator of this package; the state where it ends is taken."""
+    theirs = children_of(context.getIntegrator())[_current(context)]
+    ours = RattleIntegrator(0.001)
+    ours.setConstraintTolerance(max(theirs.getConstraintTolerance(), SMALLEST_TOLERANCE))
+    ours.setIntegrationForceGroups(theirs.getIntegrationForceGroups())
+    platform = context.getPlatform()
+    properties = {name: platform.getPropertyValue(context, name) for name in platform.getPropertyNames()}
+    other = mm.Context(context.getSystem(), ours, platform, properties)
+    other.setState(context.getState(positions=True, velocities=True, parameters=True))
+    yield other
+    end = other.getState(positions=True, velocities=True)
+    context.setPositions(end.getPositions())
+    context.setVelocities(end.getVelocities())
 
 
 def _check_tolerance(tolerance: float | unit.Quantity) -> float:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""`openmm-constraints run`: a user's script, unchanged, with an integrator of this plugin."""
+"""`openmm-constraints run`: a user's script, unchanged, with an integrator or the solver of this package."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ def run(words: Words, integrator: str, solver: str, tolerance: float | None) -> 
     if not script.is_file():
         raise UserError(f"there is no file '{script}'.")
     words.check_clash()
+    words.check_solver_only()
     chosen = find_integrator(integrator)
     if tolerance is not None:
         check_tolerance(mc.RattleIntegrator, tolerance)
     session = Session(chosen, getattr(mc.ConstraintIntegrator, solver), tolerance, words.script)
+    session.is_solver_only = words.is_solver_only
     status = 1  # unless the script comes to its end
     with substituted(session):
         try:

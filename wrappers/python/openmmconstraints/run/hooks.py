@@ -12,6 +12,7 @@ import openmm as mm
 import openmm.app  # binds OpenMM's own names for its internal use before ours are put in place
 
 from openmmconstraints.inspection.integrators import children_of
+from openmmconstraints.run.kept import kept_hooks
 from openmmconstraints.run.refused import refuse_from_xml, refused_classes
 from openmmconstraints.run.session import Session
 from openmmconstraints.run.substitute import make_substitutes
@@ -31,10 +32,15 @@ STATE_CHANGES = (
 
 @contextmanager
 def substituted(session: Session):
-    """While it is open, OpenMM's names lead to this package's integrators."""
+    """While it is open, OpenMM's names lead to this package's integrators, or Contexts have its solver."""
     modules = [mm, mm.openmm, mm.mtsintegrator, mm.amd]
-    classes = {**make_substitutes(session), **refused_classes(session.script)}
-    hooks = _hooks(session)
+    classes: dict[str, type] = {}
+    hooks = _state_hooks(session)
+    if session.is_solver_only:
+        hooks += kept_hooks(session)
+    else:
+        classes = {**make_substitutes(session), **refused_classes(session.script)}
+        hooks += _substitute_hooks(session)
     with ExitStack() as stack:
         for name, kind in classes.items():
             for module in modules:
@@ -55,8 +61,24 @@ def _replaced(owner: object, name: str, value: object):
         setattr(owner, name, original)
 
 
-def _hooks(session: Session) -> list[tuple[object, str, object]]:
+def _state_hooks(session: Session) -> list[tuple[object, str, object]]:
     """Replacements of OpenMM's methods that notify the session of a Context's changes: (class, name, replacement)."""
+
+    def announced(original: Callable) -> Callable:
+        @wraps(original)
+        def call(self, *args, **kwargs):
+            session.start_stretch(self)
+            return original(self, *args, **kwargs)
+
+        return call
+
+    minimize = announced(mm.LocalEnergyMinimizer.minimize)
+    hooks: list[tuple[object, str, object]] = [(mm.LocalEnergyMinimizer, "minimize", staticmethod(minimize))]
+    return hooks + [(mm.Context, name, announced(getattr(mm.Context, name))) for name in STATE_CHANGES]
+
+
+def _substitute_hooks(session: Session) -> list[tuple[object, str, object]]:
+    """Likewise, for new Contexts, children of a CompoundIntegrator, and integrators from XML."""
     create, add, step = mm.Context.__init__, mm.CompoundIntegrator.addIntegrator, mm.CompoundIntegrator.step
 
     @wraps(create)
@@ -83,20 +105,7 @@ def _hooks(session: Session) -> list[tuple[object, str, object]]:
         else:
             step(self, steps)
 
-    def announced(original: Callable) -> Callable:
-        @wraps(original)
-        def call(self, *args, **kwargs):
-            session.start_stretch(self)
-            return original(self, *args, **kwargs)
-
-        return call
-
-    minimize, deserialize = mm.LocalEnergyMinimizer.minimize, mm.XmlSerializer.deserialize
-
-    @wraps(minimize)
-    def minimized(context, *args, **kwargs):
-        session.start_stretch(context)
-        return minimize(context, *args, **kwargs)
+    deserialize = mm.XmlSerializer.deserialize
 
     @wraps(deserialize)
     def deserialized(text):
@@ -107,9 +116,6 @@ def _hooks(session: Session) -> list[tuple[object, str, object]]:
                     refuse_from_xml(child)
         return found
 
-    hooks: list[tuple[object, str, object]] = [
-        (mm.Context, name, announced(getattr(mm.Context, name))) for name in STATE_CHANGES
-    ]
-    hooks += [(mm.Context, "__init__", created), (mm.LocalEnergyMinimizer, "minimize", staticmethod(minimized))]
+    hooks: list[tuple[object, str, object]] = [(mm.Context, "__init__", created)]
     hooks += [(mm.CompoundIntegrator, "addIntegrator", added), (mm.CompoundIntegrator, "step", stepped)]
     return [*hooks, (mm.XmlSerializer, "deserialize", staticmethod(deserialized))]

@@ -8,6 +8,7 @@ import math
 import weakref
 from collections.abc import Callable
 from time import perf_counter
+from typing import Any
 
 import openmm as mm
 from openmm import unit
@@ -19,6 +20,7 @@ from openmmconstraints.terminal.compiling import saying_if_compiling
 CHUNK = 10  # steps between two readings of the summary
 SUMMARY_SHARE = 0.01  # of the time spent in steps
 ENERGY_SHARE = 0.02
+_CHAINS = (mc.RattleNoseHooverIntegrator, mm.NoseHooverIntegrator)
 RARER = 8  # at least a sample whenever the number of steps has grown by 1/8: short runs have some, too
 
 
@@ -48,6 +50,7 @@ class Observation:
     def __init__(self, script_name: str, name: str) -> None:
         self.script_name = script_name  # the integrator that the script asked for
         self.name = name  # the one that it got
+        self.replaced = ""  # what the replacement of the solver has changed, where the script keeps its integrator
         self.platform = ""
         self.steps = 0
         self.seconds = 0.0  # spent in steps
@@ -80,7 +83,7 @@ class Observation:
         """Whether this is the Context's integrator."""
         return self._context is not None and self._context() is context
 
-    def step(self, take: Callable[[int], None], integrator: mc.ConstraintIntegrator, steps: int) -> None:
+    def step(self, take: Callable[[int], None], integrator: Any, steps: int) -> None:
         """Let the integrator take its steps in chunks, and read summary and energies in between.
 
         :param take: takes that many steps
@@ -99,7 +102,7 @@ class Observation:
             if self._energy_throttle.is_due(self.seconds) or self.steps >= self._next_sample:
                 self._energy_throttle.measure(lambda: self._read_energy(integrator, context))
 
-    def finish(self, integrator: mc.ConstraintIntegrator) -> None:
+    def finish(self, integrator: Any) -> None:
         """Take a last sample, if the Context is still there."""
         context = None if self._context is None else self._context()
         if context is not None and self._unsampled:
@@ -120,7 +123,7 @@ class Observation:
             self.simulated += context.getTime().value_in_unit(unit.picosecond) - begin
             self._unsampled = True
 
-    def _read_summary(self, integrator: mc.ConstraintIntegrator, context: mm.Context) -> None:
+    def _read_summary(self, integrator: Any, context: mm.Context) -> None:
         summary = integrator.getSolverSummary()
         self.solver, self.clusters = summary.solver, summary.clusters
         self.max_iterations = max(self.max_iterations, summary.iterations)
@@ -130,7 +133,7 @@ class Observation:
             if self.worst_constraint < system.getNumConstraints():
                 self.worst_particles = tuple(system.getConstraintParameters(self.worst_constraint)[:2])
 
-    def _read_energy(self, integrator: mc.ConstraintIntegrator, context: mm.Context) -> None:
+    def _read_energy(self, integrator: Any, context: mm.Context) -> None:
         state = context.getState(energy=True)
         potential = state.getPotentialEnergy().value_in_unit(unit.kilojoule_per_mole)
         kinetic = state.getKineticEnergy().value_in_unit(unit.kilojoule_per_mole)
@@ -142,6 +145,6 @@ class Observation:
         self._unsampled = False
 
 
-def _has_chain(integrator: mc.ConstraintIntegrator) -> bool:
+def _has_chain(integrator: Any) -> bool:
     """Whether its heat bath has an energy, with which that of the System is conserved."""
-    return isinstance(integrator, mc.RattleNoseHooverIntegrator)
+    return isinstance(getattr(integrator, "integrator", integrator), _CHAINS)

@@ -20,12 +20,13 @@ def print_report(session: Session, has_failed: bool) -> None:
     if not seen and has_failed:
         return
     if not seen:
-        what = "an integrator of openmm-constraints" if session.chosen is None else session.chosen.__name__
+        package = "OpenMM" if session.is_solver_only else "openmm-constraints"
+        what = f"an integrator of {package}" if session.chosen is None else session.chosen.__name__
         console.print(f"openmm-constraints run: no step was taken with {what}.")
         return
     table = make_table(
         "openmm-constraints run",
-        ["", *(f"{observation.script_name}\n-> {observation.name}" for observation in seen)],
+        ["", *map(_title, seen)],
         [],
         caption=f"Errors and iterations: of the last of every {CHUNK} steps, or of fewer where reading them is slow. "
         "Drift: of the conserved energy, least squares, ± its standard error.",
@@ -35,11 +36,17 @@ def print_report(session: Session, has_failed: bool) -> None:
     console.print(table)
 
 
+def _title(seen: Observation) -> str:
+    return f"{seen.script_name}\n{seen.name if seen.replaced else f'-> {seen.name}'}"
+
+
 def _lines(seen: Observation) -> list[tuple[str, str]]:
     temperature = seen.energies.mean_temperature(seen.degrees_of_freedom)
     drift, percent = _drift(seen)
+    replaced = [("solver replaced", seen.replaced)] if seen.replaced else []
     return [
         ("platform", seen.platform),
+        *replaced,
         ("solver", seen.solver),
         ("clusters", f"{seen.clusters:,}"),
         ("steps", f"{seen.steps:,}"),
@@ -71,7 +78,7 @@ def _worst(seen: Observation) -> str:
 
 def _drift(seen: Observation) -> tuple[str, str]:
     if seen.disturbed_by is not None:
-        return f"not meaningful: {seen.disturbed_by} gives and takes energy", "-"
+        return f"not meaningful: {seen.disturbed_by} may give and take energy", "-"
     drift = seen.energies.drift()
     if drift is None:
         return f"too few samples ({len(seen.energies.time)})", "-"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from typing import Any
 
 import openmm as mm
 
@@ -15,15 +16,17 @@ from openmmconstraints.run.observer import Observation
 
 @dataclass
 class Session:
-    """One run of a script: settings of the substitutes, and what was observed of them."""
+    """One run of a script: settings of its integrators, and what was observed of them."""
 
     chosen: type[mc.ConstraintIntegrator] | None  # for all integrators; None: each has its own substitute
     solver: int
     tolerance: float | None = None
     script: str = "script.py"
-    observed: list[tuple[Observation, mc.ConstraintIntegrator]] = field(default_factory=list)
+    observed: list[tuple[Observation, Any]] = field(default_factory=list)
     untouched: set[str] = field(default_factory=set)  # kinds of integrators that ran as they are
-    _latest: mm.Context | None = None  # kept until the next one, so that its last energy can be read
+    is_solver_only: bool = False  # the script keeps its integrators
+    replaced: list[tuple[mm.System, mc.ReplacedSolver]] = field(default_factory=list)
+    latest: mm.Context | None = None  # kept until the next one, so that its last energy can be read
     _said: set[str] = field(default_factory=set)
 
     def say_once(self, sentence: str) -> None:
@@ -36,7 +39,7 @@ class Session:
         """Likewise, as a warning."""
         self.say_once(f"WARNING: {sentence}")
 
-    def observe(self, observation: Observation, integrator: mc.ConstraintIntegrator) -> Observation:
+    def observe(self, observation: Observation, integrator: Any) -> Observation:
         """Observe a new integrator."""
         self.observed.append((observation, integrator))
         return observation
@@ -48,13 +51,13 @@ class Session:
                 part._start(context)
             else:
                 self.untouched.add(type(part).__name__)
-        self._latest = context
+        self.latest = context
 
     def finish(self) -> None:
         """Take the last samples, and release the Context."""
         for observation, integrator in self.observed:
             observation.finish(integrator)
-        self._latest = None
+        self.latest = None
 
     def start_stretch(self, context: mm.Context) -> None:
         """The script changed the state of this Context, so that its energy may jump."""

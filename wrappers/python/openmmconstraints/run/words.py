@@ -13,6 +13,8 @@ from pathlib import Path
 
 from openmmconstraints.inspection.errors import UserError
 
+SOLVER_ONLY = "--solver-only"  # has no value
+
 
 @dataclass
 class Words:
@@ -22,6 +24,11 @@ class Words:
     script: str | None = None
     arguments: list[str] = field(default_factory=list)  # of the script
     after: list[str] = field(default_factory=list)  # those of `own` that stood behind the script's name
+
+    @property
+    def is_solver_only(self) -> bool:
+        """Whether the script is to keep its integrators."""
+        return SOLVER_ONLY in self.own
 
     def hint(self) -> str:
         """What to type if options behind the script's name were meant for the script; empty where there are none."""
@@ -59,6 +66,19 @@ class Words:
                     f"openmm-constraints, or after '--' if it is meant for the script: {self._separated()}"
                 )
 
+    def check_solver_only(self) -> None:
+        """Refuse options that choose an integrator or a setting of it, where the script keeps its own.
+
+        :raises UserError: with the name of the option
+        """
+        for word in self.own if self.is_solver_only else ():
+            name = word.partition("=")[0]
+            if name in ("--integrator", "--solver"):
+                raise UserError(
+                    f"{name} is of no use with {SOLVER_ONLY}: the script keeps its integrator, and the solver is "
+                    f"chosen for each cluster. Leave out {name} or {SOLVER_ONLY}."
+                )
+
     def _separated(self) -> str:
         rest = [word for word in self.arguments if word != "--"]
         return f"openmm-constraints run {shlex.join([str(self.script), *rest, '--', *self.after])}"
@@ -70,7 +90,7 @@ def split_words(words: Sequence[str], options: Sequence[str]) -> Words:
     Before the script's name, all are the command's. Behind it, those that are `options`, with their values, are the
     command's, all others the script's, and all behind `--`.
 
-    :param options: the command's options, each of which has a value
+    :param options: the command's options that have a value each; besides these it has --solver-only
     """
     found = Words()
     rest = list(words)
@@ -82,8 +102,8 @@ def split_words(words: Sequence[str], options: Sequence[str]) -> Words:
                 found.script = rest.pop(0)
             found.arguments += rest
             break
-        if name in options:
-            taken = [word] if equals or not rest else [word, rest.pop(0)]
+        if name in options or word == SOLVER_ONLY:
+            taken = [word] if equals or not rest or word == SOLVER_ONLY else [word, rest.pop(0)]
             found.own += taken
             found.after += taken if found.script is not None else []
         elif found.script is not None:

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Who solves the System's constraints, where OpenMM's own solver would fail, and what it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+import numpy as np
+import openmm as mm
+
+from openmmconstraints.health.findings import Finding
+from openmmconstraints.inspection.integrators import children_of
+from openmmconstraints.inspection.kinds import DISTANCE
+from openmmconstraints.inspection.listing import Listing
+from openmmconstraints.wrapper import ConstraintForce, ConstraintIntegrator
+
+
+class Solver(Enum):
+    """Of a step."""
+
+    OURS = "an integrator of this package"
+    REPLACED = "another integrator, with this package's solver"
+    OPENMM = "another integrator, with SETTLE, SHAKE and CCMA"
+
+
+def solver_of(system: mm.System, integrator: mm.Integrator) -> Solver:
+    """Who solves the constraints of a System; of a CompoundIntegrator, unless all its children are ours."""
+    if all(ConstraintIntegrator.isinstance(one) for one in children_of(integrator)):
+        return Solver.OURS
+    replaces = any(
+        ConstraintForce.isinstance(force) and ConstraintForce.cast(force).getReplacesSolver()
+        for force in system.getForces()
+    )
+    return Solver.REPLACED if replaces else Solver.OPENMM
+
+
+def find_unequal_waters(listing: Listing) -> Iterator[Finding]:
+    """Triangles that OpenMM gives to SETTLE, which takes the two ends to have the same mass, as HDO has not.
+
+    It chooses by lengths in single precision and by the number of constraints of each particle.
+    """
+    which = np.flatnonzero((listing.force < 0) & (listing.kind == DISTANCE) & listing.valid & ~listing.is_ignored)
+    partners: dict[int, dict[int, np.float32]] = {}
+    for k in which.tolist():
+        first, second = listing.of(k)
+        partners.setdefault(first, {})[second] = np.float32(listing.target[k])
+        partners.setdefault(second, {})[first] = np.float32(listing.target[k])
+    found: list[tuple[int, ...]] = []
+    for p, others in partners.items():
+        if len(others) != 2 or p > min(others):
+            continue
+        q, r = others
+        if len(partners[q]) != 2 or len(partners[r]) != 2 or r not in partners[q]:
+            continue
+        for middle, ends in ((p, (q, r)), (q, (p, r)), (r, (p, q))):
+            if partners[middle][ends[0]] == partners[middle][ends[1]]:
+                if listing.masses[ends[0]] != listing.masses[ends[1]]:
+                    found.append((middle, *ends))
+                break
+    if found:
+        message = (
+            f"OpenMM's SETTLE takes {listing.particles_text(found[0][1:])} to have the same mass, and moves them "
+            "wrongly, or to NaN."
+        )
+        remedy = "Call openmmconstraints.replaceSolver(system) before creating the Context."
+        names = listing.names(found[0])
+        yield Finding("warning", "settle", message, remedy, (), found[0], names, {}, len(found))
+
+
+def find_uncounted(listing: Listing, independent: int | None, degrees: int | None) -> Iterator[Finding]:
+    """Degrees of freedom that OpenMM does not count, where it reports temperatures."""
+    if independent is None or not degrees or degrees < 0:
+        return
+    ends = [listing.of(k) for k in np.flatnonzero((listing.force < 0) & ~listing.is_ignored).tolist()]
+    counted = sum(all(listing.masses[p] > 0 for p in pair) for pair in ends)
+    if counted == independent:
+        return
+    factor = (degrees + independent - counted) / degrees
+    message = (
+        f"Constraints take {independent:,} degrees of freedom, and OpenMM counts {counted:,} constraints of the "
+        f"System: temperatures that StateDataReporter writes have to be multiplied by {factor:.6g}."
+    )
+    remedy = (
+        "Call openmmconstraints.replaceSolver(system) when everything else has been added: it declares what it can. "
+        "Thermostats are right in any case."
+    )
+    values = {"factor": factor, "independent": independent, "counted": counted}
+    yield Finding("warning", "temperature", message, remedy, (), (), (), values)

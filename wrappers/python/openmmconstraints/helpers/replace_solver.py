@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Let any integrator solve constraints by this package, and count degrees of freedom as OpenMM counts them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import openmm as mm
+from openmm import app, unit
+
+from openmmconstraints._proxies import keep_system
+from openmmconstraints.helpers.counts import count_of
+from openmmconstraints.helpers.topology import keep_topology
+from openmmconstraints.inspection.arguments import require
+from openmmconstraints.inspection.kinds import ANGLE, BODY, DISTANCE, NOUNS
+from openmmconstraints.inspection.labels import require_same_size
+from openmmconstraints.inspection.listing import Listing
+from openmmconstraints.inspection.positions import positions_of
+from openmmconstraints.wrapper import ConstraintForce, RattleIntegrator, _diagnose
+
+Pair = tuple[int, int]
+#: Kinds of groups of constraints: ConstraintGroup::Kind in openmmconstraints/Diagnosis.h.
+REDUNDANT, STRAIGHT, FLAT, SPATIAL = range(4)
+
+
+@dataclass(frozen=True, repr=False)
+class ReplacedSolver:
+    """What replaceSolver() has changed; str() is a sentence."""
+
+    force: ConstraintForce  #: which replaces the solver, and has the System constraints that were moved
+    declared: int  #: distances that were added to the System, which other constraints hold
+    moved: int  #: redundant System constraints that were moved into the Force
+    independent: int | None  #: degrees of freedom that all constraints take; None: positions decide
+    counted: int  #: how many OpenMM counts: the System's constraints now
+    degrees: int | None  #: of freedom that are left, less three if the System has a CMMotionRemover; None likewise
+    uncounted: tuple[str, ...] = ()  #: what takes those that are not counted: "2 angles", "1 rigid body"
+
+    @property
+    def temperature_factor(self) -> float:
+        """True temperature over that which OpenMM reports (StateDataReporter): 1 where all is counted, NaN where it is
+        not known."""
+        if not self.degrees or self.independent is None:
+            return math.nan
+        return (self.degrees + self.independent - self.counted) / self.degrees
+
+    def __repr__(self) -> str:
+        return f"ReplacedSolver({self})"
+
+    def __str__(self) -> str:
+        if self.independent is None:
+            return (
+                "any integrator solves the constraints; how many degrees of freedom they take depends on positions: "
+                "replaceSolver(system, positions=...) counts them"
+            )
+        parts = [f"any integrator solves constraints of {count_of(self.independent, 'degree')} of freedom"]
+        if self.declared:
+            parts.append(f"declared {count_of(self.declared, 'distance')} in the System, for OpenMM to count")
+        if self.moved:
+            parts.append(f"moved {count_of(self.moved, 'redundant System constraint')} into the Force")
+        if self.uncounted:
+            missing = count_of(self.independent - self.counted, "degree")
+            parts.append(
+                f"OpenMM does not count {missing} of freedom of {', '.join(self.uncounted)}: multiply temperatures of "
+                f"StateDataReporter by {self.temperature_factor:.6g}"
+            )
+        return "; ".join(parts)
+
+
+def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, positions: Any = None) -> ReplacedSolver:
+    """Let any integrator of OpenMM solve the constraints of a System by this package, in place of SETTLE and CCMA.
+
+    It adds a ConstraintForce with setReplacesSolver(True). From then on LangevinMiddleIntegrator, CustomIntegrator,
+    NoseHooverIntegrator and all others solve everything that is held: constraints of the System, and of each
+    ConstraintForce, CustomConstraintForce and CustomCentroidConstraintForce, unless it moves in time. It works on the
+    Reference and CPU platforms.
+
+    OpenMM counts degrees of freedom by the System's own constraints. So that temperatures are right, distances that
+    other constraints hold are declared there too, and redundant ones are moved into the Force, until there are as many
+    as are independent. What cannot be declared (angles, dihedrals, expressions) is named in the result, with the factor
+    by which a reported temperature is off. Thermostats of a NoseHooverIntegrator are corrected in any case, and
+    Langevin integrators count nothing.
+
+    Call it last, when all Forces and constraints have been added, and before a Context is created.
+
+    >>> import openmm as mm, openmmconstraints as mc
+    >>> system = mm.System()
+    >>> for mass in (16.0, 1.0, 1.0):
+    ...     index = system.addParticle(mass)
+    >>> force = mc.ConstraintForce()
+    >>> body = force.addRigidBody([0, 1, 2], [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0]])
+    >>> index = system.addForce(force)
+    >>> print(mc.replaceSolver(system))
+    any integrator solves constraints of 3 degrees of freedom; declared 3 distances in the System, for OpenMM to count
+    >>> integrator = mm.LangevinMiddleIntegrator(300, 1, 0.002)
+
+    Parameters
+    ----------
+    system : openmm.System
+        changed in place
+    topology : openmm.app.Topology, optional
+        of the System: errors then name atoms, as after setTopology()
+    positions : openmm.State, array of shape (numParticles, 3) (nm) or Quantity, optional
+        at which the constraints hold, or nearly. They are needed only where the number of independent constraints
+        depends on them: rigid bodies joined in a loop, and redundant constraints that may go around the periodic box
+
+    Returns
+    -------
+    ReplacedSolver
+        what was changed
+
+    Raises
+    ------
+    ValueError
+        if the System has a Force that replaces the solver already, or the topology has another number of atoms than the
+        System has particles, or there is not one position for each; nothing is changed
+    TypeError
+        if positions are not lengths
+    """
+    require(mm.System, system, "replaceSolver")
+    if topology is not None:
+        require_same_size(system, topology, "replaceSolver")
+    for f, force in enumerate(system.getForces()):
+        if ConstraintForce.isinstance(force) and ConstraintForce.cast(force).getReplacesSolver():
+            raise ValueError(f"replaceSolver: the Force with index {f} replaces the solver of this System already.")
+    listing = Listing(system)
+    x, box = (None, listing.box) if positions is None else positions_of(system, positions, "replaceSolver")
+    found = _diagnose(system, RattleIntegrator(0.001), x, box, 0.0)
+    listing.valid[list(found["refused"])] = False  # a Context says why
+    independent = found["independent"] if found["isComplete"] and found["isRankKnown"] else None
+
+    force = ConstraintForce()
+    force.setName("ReplacedSolver")
+    force.setReplacesSolver(True)
+    force.setUsesPeriodicBoundaryConditions(listing.periodic_system)
+    declared = {_pair(listing.of(k)) for k in _system_constraints(listing)}
+    moved = _redundant(listing, found["groups"], independent)
+    for k in moved:
+        first, second = listing.of(k)
+        force.addDistance(first, second, float(listing.target[k]))
+    for k in sorted((int(listing.index[k]) for k in moved), reverse=True):
+        system.removeConstraint(k)
+    added = 0
+    for (first, second), length in _held_pairs(system, listing):
+        if independent is None or len(declared) >= independent:
+            break
+        if (first, second) in declared or min(listing.masses[first], listing.masses[second]) == 0:
+            continue
+        system.addConstraint(first, second, length)
+        declared.add((first, second))
+        added += 1
+    system.addForce(force)
+    keep_system(force, system)
+    if topology is not None:
+        keep_topology(system, topology)
+    counted = len(_system_constraints(Listing(system)))
+    removes = any(isinstance(other, mm.CMMotionRemover) for other in system.getForces())
+    massive = int(np.count_nonzero(listing.masses > 0))
+    degrees = None if independent is None else 3 * massive - independent - 3 * removes
+    uncounted = _uncounted(system, listing, declared) if independent is not None and counted != independent else ()
+    return ReplacedSolver(force, added, len(moved), independent, counted, degrees, uncounted)
+
+
+def _pair(particles: tuple[int, ...]) -> Pair:
+    return min(particles), max(particles)
+
+
+def _system_constraints(listing: Listing) -> list[int]:
+    """Those between particles with mass, which OpenMM counts."""
+    return [
+        k
+        for k in np.flatnonzero((listing.force < 0) & listing.valid & ~listing.is_ignored).tolist()
+        if all(listing.masses[p] > 0 for p in listing.of(k))
+    ]
+
+
+def _redundant(listing: Listing, groups: Sequence[Mapping[str, Any]], independent: int | None) -> list[int]:
+    """System constraints that are to be moved: repeated ones, which OpenMM refuses, and others that follow from the
+    rest, as many as there are beyond the independent ones."""
+    own, known, repeated = _system_constraints(listing), set(), []
+    for k in own:
+        if _pair(listing.of(k)) in known:
+            repeated.append(k)
+        known.add(_pair(listing.of(k)))
+    surplus = 0 if independent is None else len(known) - independent
+    following: set[int] = set()
+    for group in groups:
+        of_system = [k for k in group["constraints"] if listing.force[k] < 0]
+        if group["kind"] == REDUNDANT:
+            following.update(of_system)
+        elif group["kind"] in (STRAIGHT, FLAT, SPATIAL):
+            following.update(_beyond_three(listing, of_system))
+    others = sorted(following.intersection(own).difference(repeated))
+    return sorted(repeated + (others[-surplus:] if surplus > 0 else []))
+
+
+def _beyond_three(listing: Listing, constraints: list[int]) -> list[int]:
+    """Distances of a body beyond three to each particle from those before it, which hold it but for mirror images."""
+    known: Counter[int] = Counter()
+    rest = []
+    for k in sorted(constraints, key=lambda k: max(listing.of(k))):
+        last = max(listing.of(k))
+        known[last] += 1
+        if known[last] > 3:
+            rest.append(k)
+    return rest
+
+
+def _held_pairs(system: mm.System, listing: Listing) -> Iterator[tuple[Pair, float]]:
+    """Distances (nm) that constraints hold other than the System's own, each of which takes a degree of freedom."""
+    still = listing.valid & ~listing.is_changing
+    lengths: dict[Pair, float] = {}
+    for k in np.flatnonzero(still & (listing.kind == DISTANCE)).tolist():
+        lengths[_pair(listing.of(k))] = float(listing.target[k])
+        if listing.force[k] >= 0:
+            yield _pair(listing.of(k)), float(listing.target[k])
+    for b in np.flatnonzero(listing.valid & (listing.kind == BODY)).tolist():
+        yield from _pairs_of_body(system, listing, b)
+    for k in np.flatnonzero(still & (listing.kind == ANGLE)).tolist():
+        first, middle, last = listing.of(k)
+        sides = [lengths.get(_pair((middle, end))) for end in (first, last)]
+        if sides[0] is not None and sides[1] is not None and listing.target[k] < math.pi:
+            a, b = sides[0], sides[1]
+            yield _pair((first, last)), math.sqrt(a * a + b * b - 2 * a * b * math.cos(listing.target[k]))
+
+
+def _massive_shape(system: mm.System, listing: Listing, b: int) -> tuple[list[int], np.ndarray]:
+    """Particles with mass of a body, and their positions in its shape (nm)."""
+    force = ConstraintForce.cast(system.getForce(int(listing.force[b])))
+    particles, shape = force.getRigidBodyParameters(int(listing.index[b]))
+    heavy = [n for n, p in enumerate(particles) if listing.masses[p] > 0]
+    return [particles[n] for n in heavy], np.array(shape.value_in_unit(unit.nanometer))[heavy].reshape(-1, 3)
+
+
+def _pairs_of_body(system: mm.System, listing: Listing, b: int) -> Iterator[tuple[Pair, float]]:
+    """Distances that hold a body: of its second particle one, of its third two, of each further one three."""
+    particles, x = _massive_shape(system, listing, b)
+    for n in range(len(particles)):
+        for m in range(min(n, 3)):
+            yield _pair((particles[m], particles[n])), float(np.linalg.norm(x[n] - x[m]))
+
+
+def _is_linear(x: np.ndarray) -> bool:
+    """Whether three points or more are on a line: distances alone do not hold them there."""
+    return len(x) > 2 and np.linalg.matrix_rank(x - x[0], tol=1e-4) < 2
+
+
+def _uncounted(system: mm.System, listing: Listing, declared: set[Pair]) -> tuple[str, ...]:
+    """What OpenMM does not count, or not all of: "2 angles"."""
+    number: Counter[int] = Counter()
+    for k in np.flatnonzero(listing.valid & ~listing.is_ignored).tolist():
+        kind, particles = int(listing.kind[k]), listing.of(k)
+        if kind == BODY:
+            is_declared = all(pair in declared for pair, _ in _pairs_of_body(system, listing, k))
+            number[kind] += not is_declared or _is_linear(_massive_shape(system, listing, k)[1])
+        else:
+            number[kind] += kind not in (DISTANCE, ANGLE) or _pair((particles[0], particles[-1])) not in declared
+    nouns = {BODY: "rigid bodies"}
+    named = (count_of(number[kind], NOUNS[kind], nouns.get(kind)) for kind in sorted(number) if number[kind])
+    return tuple(named) or ("linear rigid bodies",)

@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""`openmm-constraints run --solver-only`: the script keeps its integrators, and this package solves the constraints."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import openmm as mm
+
+import openmmconstraints as mc
+from openmmconstraints.inspection.errors import UserError
+from openmmconstraints.run.observer import Observation
+from openmmconstraints.run.session import Session
+
+_HOSTS = ("Reference", "CPU")
+#: Integrators that conserve an energy; a NoseHooverIntegrator conserves it with that of its chains.
+_CONSERVING = (mm.VerletIntegrator, mm.VariableVerletIntegrator, mm.MTSIntegrator, mm.NoseHooverIntegrator)
+
+
+class Kept:
+    """An integrator of the script, with what an Observation reads of its Context."""
+
+    def __init__(
+        self, integrator: Any, context: mm.Context, force: mc.ConstraintForce, replaced: mc.ReplacedSolver | None
+    ) -> None:
+        self.integrator = integrator
+        self._context = weakref.ref(context)
+        self._force = force
+        self._replaced = replaced
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.integrator, name)
+
+    def getSolverSummary(self) -> mc.SolverSummary:
+        """Of the last call of the solver."""
+        return self._force.getSolverSummary(self._context())
+
+    def getNumDegreesOfFreedom(self) -> int:
+        """How many all constraints leave; 0 where that is not known, or where velocities tell no temperature."""
+        if self._replaced is None or isinstance(self.integrator, mm.BrownianIntegrator):
+            return 0
+        return self._replaced.degrees or 0
+
+
+def kept_hooks(session: Session) -> list[tuple[object, str, object]]:
+    """Replacements of OpenMM's methods that replace the solver of a new Context, and observe its integrator."""
+    create = mm.Context.__init__
+
+    @wraps(create)
+    def created(self, *args):
+        session.finish()
+        if len(args) < 2 or isinstance(args[1], mc.ConstraintIntegrator):
+            create(self, *args)  # OpenMM raises an error, or the integrator has this package's solver on any platform
+            return
+        system, integrator, platform, *properties = args if len(args) > 2 else (*args, _choose_platform())
+        if platform.getName() not in _HOSTS:
+            raise UserError(
+                f"a Context on the {platform.getName()} platform: --solver-only works on the Reference and CPU "
+                'platforms. Type Platform.getPlatform("CPU") in the script, or leave --solver-only out, to run an '
+                "integrator of openmm-constraints there."
+            )
+        force, replaced = _replace(session, system)
+        if session.tolerance is not None:
+            integrator.setConstraintTolerance(session.tolerance)
+        create(self, system, integrator, platform, *properties)
+        _observe(session, Kept(integrator, self, force, replaced), self)
+
+    kinds: list[Any] = [
+        kind for kind in vars(mm.openmm).values() if isinstance(kind, type) and issubclass(kind, mm.Integrator)
+    ]
+    hooks: list[tuple[object, str, object]] = [(mm.Context, "__init__", created)]
+    for kind in kinds:
+        if "step" in vars(kind):
+            hooks.append((kind, "step", _observed_step(session, kind.step)))
+        if "stepTo" in vars(kind):
+            hooks.append((kind, "stepTo", _observed_step_to(session, kind.stepTo)))
+        if "setConstraintTolerance" in vars(kind):
+            hooks.append((kind, "setConstraintTolerance", _overridden(session, kind.setConstraintTolerance)))
+    return hooks
+
+
+def _choose_platform() -> mm.Platform:
+    """Where the script names none. OpenMM would take a device."""
+    return mm.Platform.getPlatform(os.environ.get("OPENMM_DEFAULT_PLATFORM", "CPU"))
+
+
+def _replace(session: Session, system: mm.System) -> tuple[mc.ConstraintForce, mc.ReplacedSolver | None]:
+    """The Force of the System that replaces the solver, and the summary, where the script has not added it."""
+    for earlier, replaced in session.replaced:
+        if earlier is system:
+            return replaced.force, replaced
+    for force in system.getForces():
+        if mc.ConstraintForce.isinstance(force) and mc.ConstraintForce.cast(force).getReplacesSolver():
+            return mc.ConstraintForce.cast(force), None
+    replaced = mc.replaceSolver(system)
+    session.replaced.append((system, replaced))
+    return replaced.force, replaced
+
+
+def _observe(session: Session, kept: Kept, context: mm.Context) -> None:
+    name = type(kept.integrator).__name__
+    observation = session.observe(Observation(name, "kept"), kept)
+    observation.replaced = "by the script" if kept._replaced is None else str(kept._replaced)
+    if not isinstance(kept.integrator, _CONSERVING):
+        observation.disturbed_by = name
+    observation.attach(context)
+    session.latest = context
+    session.say_once(
+        f"{name} is kept, on the {observation.platform} platform; solver replaced: {observation.replaced}."
+    )
+
+
+def _find(session: Session, integrator: mm.Integrator) -> tuple[Observation, Any] | None:
+    """Its latest observation, also where the script has another proxy of it (context.getIntegrator())."""
+    return next((seen for seen in reversed(session.observed) if seen[1].this == integrator.this), None)
+
+
+def _observed_step(session: Session, original: Callable) -> Callable:
+    @wraps(original)
+    def step(self, steps):
+        seen = _find(session, self)
+        if seen is None:
+            original(self, steps)  # it has no Context
+        else:
+            seen[0].step(lambda chunk: original(self, chunk), seen[1], steps)
+
+    return step
+
+
+def _observed_step_to(session: Session, original: Callable) -> Callable:
+    @wraps(original)
+    def step_to(self, time):
+        seen = _find(session, self)
+        if seen is None:
+            original(self, time)
+        else:
+            seen[0].step(lambda _: original(self, time), seen[1], 1)
+
+    return step_to
+
+
+def _overridden(session: Session, original: Callable) -> Callable:
+    @wraps(original)
+    def set_tolerance(self, tolerance):
+        if session.tolerance not in (None, tolerance):
+            session.warn_once(f"the script's setConstraintTolerance() is overridden by {session.tolerance:g}.")
+        original(self, tolerance if session.tolerance is None else session.tolerance)
+
+    return set_tolerance
