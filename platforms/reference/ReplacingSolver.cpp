@@ -9,6 +9,8 @@
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/Integrator.h"
 #include "openmm/System.h"
+#include <cstring>
+#include <limits>
 #include <sstream>
 
 using namespace OpenMM;
@@ -20,31 +22,19 @@ namespace {
 
 constexpr double smallestTolerance = 1e-14; // the floor of double precision
 
-/** Particles that constraints and bodies have, ascending. */
-vector<int> particlesOf(const ConstraintSet& set) {
-    vector<char> isHeld(set.numParticles(), false);
-    for (const Constraint& c : set.constraints)
-        if (!set.isIgnored(c))
-            for (int p : c.particles)
-                isHeld[p] = true;
-    for (const RigidBody& body : set.bodies)
-        for (int p : body.particles)
-            isHeld[p] = true;
-    vector<int> held;
-    for (int p = 0; p < set.numParticles(); p++)
-        if (isHeld[p])
-            held.push_back(p);
-    return held;
-}
-
-vector<int> massiveAmong(const ConstraintSet& set, const vector<int>& particles) {
-    vector<int> massive;
-    copy_if(particles.begin(), particles.end(), back_inserter(massive), [&](int p) { return set.inverseMass[p] > 0; });
-    return massive;
-}
-
 bool isSame(const Real3& a, const Real3& b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+/** Whether all of valueOf(p) are, which are computed in any case: without an early exit the loop is vectorized. */
+template <class Value>
+bool areFinite(int begin, int end, const Value& valueOf) {
+    bool areFinite = true;
+    for (int p = begin; p < end; p++) {
+        const Real3 value = valueOf(p);
+        areFinite &= std::abs(value.x + value.y + value.z) <= numeric_limits<double>::max();
+    }
+    return areFinite;
 }
 
 bool isSame(const Box& a, const Box& b) {
@@ -54,14 +44,14 @@ bool isSame(const Box& a, const Box& b) {
 } // namespace
 
 ReplacingSolver::ReplacingSolver(ContextImpl& context, const ConstraintSet& constraints, shared_ptr<TaskRunner> runner)
-    : context(context), solver(constraints, Method::Automatic),
-      projector(solver, [&context] { return collectHeldPairs(context.getSystem()); }), held(particlesOf(constraints)),
-      moving(massiveAmong(constraints, held)),
+    : context(context), runner(std::move(runner)), solver(constraints, Method::Automatic),
+      projector(solver, [&context] { return collectHeldPairs(context.getSystem()); }), held(constraints),
+      work(constraints.numParticles()),
       mayBeMirrored(any_of(constraints.bodies.begin(), constraints.bodies.end(),
                            [](const RigidBody& body) { return body.mayBeMirrored; })) {
     if (!solver.getUndecided().empty())
         throwProblem(undecidedRank(constraints, solver.getUndecided()));
-    solver.setTaskRunner(move(runner));
+    solver.setTaskRunner(this->runner);
 }
 
 bool ReplacingSolver::setTargets(const ConstraintSet& constraints) {
@@ -92,9 +82,7 @@ Box ReplacingSolver::box() const {
 }
 
 void ReplacingSolver::begin(const char* what) {
-    ostringstream text;
-    text << what << " at " << context.getTime() << " ps";
-    activity = text.str();
+    call = what;
     resetSolves(summary);
     solver.setTime(context.getTime());
     if (solver.setGlobals([&](const string& name) { return context.getParameter(name); }))
@@ -103,25 +91,16 @@ void ReplacingSolver::begin(const char* what) {
 
 bool ReplacingSolver::isKnown(const Real3* x) const {
     if (known.empty() || !isSame(knownBox, box()))
-        return held.empty();
-    for (size_t i = 0; i < held.size(); i++)
-        if (!isSame(known[i], x[held[i]]))
-            return false;
-    return true;
+        return held.isEmpty();
+    return all_of(held.anchors.begin(), held.anchors.end(), [&](int p) { return isSame(known[p], x[p]); }) &&
+           held.forMoving(runner.get(), [&](int begin, int end) {
+               return memcmp(&known[begin], x + begin, (end - begin) * sizeof(Real3)) == 0;
+           });
 }
 
 void ReplacingSolver::remember(const Real3* x) {
-    known.resize(held.size());
-    for (size_t i = 0; i < held.size(); i++)
-        known[i] = x[held[i]];
+    known.assign(x, x + work.size());
     knownBox = box();
-}
-
-void ReplacingSolver::rememberMoved(const Real3* from, const Real3* to) {
-    remember(from);
-    for (size_t i = 0; i < held.size(); i++)
-        if (solver.getSet().inverseMass[held[i]] > 0)
-            known[i] = to[held[i]];
 }
 
 const Real3* ReplacingSolver::onConstraints(const Real3* x, Reach reach) {
@@ -148,57 +127,70 @@ const Real3* ReplacingSolver::onConstraints(const Real3* x, Reach reach) {
     requireProjection(during(with), projection, Stage::Positions, x, now);
     if (reach == Reach::Staged)
         requireNear(during(with), projection, x, now);
-    return projection.outcome == Projection::Outcome::Kept ? x : projected.data();
+    const Real3* there = projection.outcome == Projection::Outcome::Kept ? x : projected.data();
+    remember(there);
+    return there;
 }
 
 void ReplacingSolver::solvePositions(const Real3* x, Real3* to) {
     begin("a step");
     const Real3* from = onConstraints(x, Reach::Bounded);
-    displacement.assign(solver.getSet().numParticles(), Real3());
-    for (int p : moving) // of particles without mass, `to` has anything
-        displacement[p] = to[p] - from[p];
-    requireFinite(displacement.data(), "displacement");
+    // `work` stays zero for particles that do not move: of those without mass, `to` has anything.
+    const bool isGood = held.forMoving(runner.get(), [&](int begin, int end) {
+        return areFinite(begin, end, [&](int p) { return work[p] = to[p] - from[p]; });
+    });
+    if (!isGood)
+        throwNotFinite("displacement");
     const ProjectionSettings with = settings();
-    const SolveReport report =
-        solver.solvePositions(from, box(), displacement.data(), with.tolerance, with.maxIterations);
+    const SolveReport report = solver.solvePositions(from, box(), work.data(), with.tolerance, with.maxIterations);
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Positions);
     noteSolve(summary, solver.getSet(), report);
-    for (int p : moving)
-        to[p] = from[p] + displacement[p];
-    rememberMoved(from, to);
+    held.forMoving(runner.get(), [&](int begin, int end) {
+        for (int p = begin; p < end; p++)
+            known[p] = to[p] = from[p] + work[p];
+        return true;
+    });
 }
 
 void ReplacingSolver::solveVelocities(const Real3* x, Real3* v) {
     begin("the velocities");
-    requireFinite(v, "velocity");
     const Real3* at = onConstraints(x, Reach::Bounded);
-    displacement.assign(v, v + solver.getSet().numParticles());
-    const SolveReport report = projector.solveVelocities(settings(), at, displacement.data(), box(), solver.getTime());
+    const bool isGood = held.forMoving(
+        runner.get(), [&](int begin, int end) { return areFinite(begin, end, [&](int p) { return work[p] = v[p]; }); });
+    if (!isGood)
+        throwNotFinite("velocity");
+    const SolveReport report = projector.solveVelocities(settings(), at, work.data(), box(), solver.getTime());
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Velocities);
     noteSolve(summary, solver.getSet(), report);
-    for (int p : moving)
-        v[p] = displacement[p];
+    held.forMoving(runner.get(), [&](int begin, int end) {
+        copy(&work[begin], &work[begin] + (end - begin), v + begin);
+        return true;
+    });
 }
 
 void ReplacingSolver::project(Real3* x) {
     begin("the projection of the positions");
     known.clear(); // even errors below the tolerance of a step, as our integrators do
-    const Real3* there = onConstraints(x, Reach::Staged);
-    for (int p : held)
-        x[p] = there[p];
-    remember(x);
+    take(onConstraints(x, Reach::Staged), x);
 }
 
 bool ReplacingSolver::projectStart(Real3* x) {
     begin("the projection before a step");
+    if (isKnown(x))
+        return false;
     const Real3* there = onConstraints(x, Reach::Bounded);
     const bool isMoved = there != x;
-    for (int p : held)
-        x[p] = there[p];
-    remember(x);
+    take(there, x);
     return isMoved;
+}
+
+void ReplacingSolver::take(const Real3* there, Real3* x) const {
+    held.forMoving(runner.get(), [&](int begin, int end) {
+        copy(there + begin, there + end, x + begin);
+        return true;
+    });
 }
 
 int ReplacingSolver::findRank(const Real3* x) {
@@ -209,14 +201,24 @@ int ReplacingSolver::findRank(const Real3* x) {
     return solver.rank();
 }
 
-void ReplacingSolver::requireFinite(const Real3* values, const char* what) const {
-    for (int p : moving)
-        if (!isFinite(values[p]))
-            throwProblem(notFinite(solver.getSet(), what, p, activity));
+void ReplacingSolver::throwNotFinite(const char* what) {
+    int first = (int) work.size();
+    held.forMoving(nullptr, [&](int begin, int end) {
+        for (int p = end; p-- > begin;)
+            first = isFinite(work[p]) ? first : min(first, p);
+        return true;
+    });
+    throwProblem(notFinite(solver.getSet(), what, first, activity()));
+}
+
+string ReplacingSolver::activity() const {
+    ostringstream text;
+    text << call << " at " << context.getTime() << " ps";
+    return text.str();
 }
 
 SolveCircumstances ReplacingSolver::during(const ProjectionSettings& of) const {
-    return {solver, of, activity, solver.getTime(), of.timeScale, describeSolvers(solver), false};
+    return {solver, of, activity(), solver.getTime(), of.timeScale, describeSolvers(solver), false};
 }
 
 void ReplacingSolver::fail(const SolveReport& report, Stage stage) {

@@ -3,6 +3,7 @@
 #ifndef OPENMM_CONSTRAINTS_REPLACING_SOLVER_H_
 #define OPENMM_CONSTRAINTS_REPLACING_SOLVER_H_
 
+#include "HeldParticles.h"
 #include "SolveNotes.h"
 #include "openmm/Vec3.h"
 #include "openmm/internal/ContextImpl.h"
@@ -45,26 +46,31 @@ private:
     Box box() const;
     /** Begin a call: take the Context's parameters and the time. */
     void begin(const char* what);
+    /** For exceptions. */
+    std::string activity() const;
     bool isKnown(const Real3* x) const;
     void remember(const Real3* x);
-    /** The same after a solve, which moves particles with mass only. */
-    void rememberMoved(const Real3* from, const Real3* to);
+    /** Take positions on the constraints as those of the Context. */
+    void take(const Real3* there, Real3* x) const;
     /** Positions at which gradients are computed: those given, or if they violate the constraints, projected ones.
      *  Valid until the next call. */
     const Real3* onConstraints(const Real3* x, Reach reach);
-    void requireFinite(const Real3* values, const char* what) const;
+    /** @param what  the first of `work` is that is not finite */
+    [[noreturn]] void throwNotFinite(const char* what);
     [[noreturn]] void fail(const SolveReport& report, Stage stage);
     SolveCircumstances during(const ProjectionSettings& of) const;
 
     OpenMM::ContextImpl& context;
+    std::shared_ptr<TaskRunner> runner;
     ConstraintSolver solver;
     Projector projector;
     SolverSummary summary;
-    std::string activity;
-    std::vector<int> held, moving;              // particles of constraints and bodies; those with mass
-    std::vector<Real3> known;                   // [held] positions after the last solve; empty: there was none
-    Box knownBox;                               // at that time
-    std::vector<Real3> projected, displacement; // [numParticles] of the present call
+    const char* call = ""; // that is being served
+    HeldParticles held;
+    std::vector<Real3> known;     // [numParticles] positions after the last solve, of those held; empty: there was none
+    Box knownBox;                 // at that time
+    std::vector<Real3> projected; // [numParticles] of the present call
+    std::vector<Real3> work;      // [numParticles] displacements or velocities of those that move, else 0
     bool mayBeMirrored;
 };
 

@@ -180,7 +180,7 @@ def free(masses: list[float], force: mm.Force, places: list[list[float]]) -> Mod
 
 
 def cholesterol() -> Model:
-    """As Martini has it: two triangles with a common side, nearly flat, a virtual site, and a tail on a spring."""
+    """Shaped as in Martini: two triangles with a common side, nearly flat, a virtual site, and a tail on a spring."""
     lengths = {(0, 1): 0.4904, (0, 2): 0.6019, (1, 2): 0.2719, (1, 3): 0.7237, (2, 3): 0.5376}
     side = lengths[1, 2]
 

@@ -1,0 +1,514 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Integrators of OpenMM with their own constraint algorithms and with this package's: what replaceSolver() gains.
+
+    pip install --no-deps openmmtools         # for DHFR
+    python benchmarks/every_integrator.py --json every-integrator.json
+    python benchmarks/every_integrator.py --systems hybrid octatriyne --integrators BAOAB --rounds 5
+
+LangevinMiddleIntegrator, and BAOAB as a CustomIntegrator, written as openmmtools does it ("V R O R V": two solves for
+positions and five for velocities a step), on the CPU platform. All take turns in one process, from the same state.
+Besides DHFR in water there are molecules for which OpenMM's CCMA takes many iterations, after its issues 2380 and 2814:
+
+    hybrid         phenol that becomes aniline, in water: one hydrogen is held at both O and N, which lie side by side
+    octatriyne     a straight chain, CH3-(CC)3-CH3, in water, whose angles CCMA does not know: as in hybrid systems of
+                   free energies, they are in a CustomAngleForce
+    dhfr-hybrid    the hybrid in one System with DHFR, without forces between them: CCMA iterates until all have
+                   converged
+
+A whole step has all forces. The time of the constraints is that of a step without forces less that of the same step
+without forces and constraints, in each round. A ratio is ours over the built-in's in the same round; medians of the
+rounds, with quartiles. With one thread the time is that of the process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from time import perf_counter, process_time
+
+import numpy as np
+import openmm as mm
+from rich.table import Table
+
+import openmmconstraints as mc
+from openmmconstraints.benchmark.force_fields import Biomolecule, dhfr
+from openmmconstraints.benchmark.generated import Molecules, water
+from openmmconstraints.benchmark.model import Chosen, Model, NamedSystem
+from openmmconstraints.benchmark.others import OtherPrograms, warning
+from openmmconstraints.benchmark.report import machine_names, ratio
+from openmmconstraints.benchmark.runner import MAX_FREE_STEPS, Runner
+from openmmconstraints.benchmark.start import relax, thermalize
+from openmmconstraints.benchmark.systems import choose
+from openmmconstraints.benchmark.timing import Clock, Spread, ignore_forces, in_turn, without_forces
+from openmmconstraints.benchmark.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE, StartState
+from openmmconstraints.inspection.bonds import BondMeter
+from openmmconstraints.inspection.errors import UserError
+from openmmconstraints.terminal.table import make_console, make_table
+
+SETS = ("HBonds", "AllBonds", "HAngles")
+GOALS = {"HBonds": 1.0, "AllBonds": 0.5, "HAngles": 0.5}  # of DHFR: parts of the built-in's time of the constraints
+RELAXATION, HEATING = 50, 100  # iterations, steps
+WATERS = 700  # of a ligand's box
+CLOSEST = 0.26  # nm, of a water to a ligand
+NITROGEN_MASS = 14.007  # Da
+BUILT_IN, OURS, FREE = "built-in", "ours", "without constraints"
+
+
+# ---- integrators -----------------------------------------------------------------------------------------------------
+
+
+def langevin_middle() -> mm.Integrator:
+    """OpenMM's LangevinMiddleIntegrator."""
+    return mm.LangevinMiddleIntegrator(TEMPERATURE, FRICTION, STEP_SIZE)
+
+
+def baoab() -> mm.Integrator:
+    """A CustomIntegrator with the splitting V R O R V, and the expressions that openmmtools writes."""
+    integrator = mm.CustomIntegrator(STEP_SIZE)
+    kt = mm.unit.MOLAR_GAS_CONSTANT_R.value_in_unit(mm.unit.kilojoule_per_mole / mm.unit.kelvin) * TEMPERATURE
+    damping = float(np.exp(-FRICTION * STEP_SIZE))
+    for name, value in {"kT": kt, "a": damping, "b": float(np.sqrt(1 - damping**2))}.items():
+        integrator.addGlobalVariable(name, value)
+    for name in ("sigma", "x1"):
+        integrator.addPerDofVariable(name, 0)
+    integrator.addUpdateContextState()
+    integrator.addComputePerDof("sigma", "sqrt(kT/m)")
+    for part in "VRORV":
+        if part == "V":
+            integrator.addComputePerDof("v", "v + (dt / 2) * f / m")
+        elif part == "R":
+            integrator.addComputePerDof("x", "x + ((dt / 2) * v)")
+            integrator.addComputePerDof("x1", "x")
+            integrator.addConstrainPositions()
+            integrator.addComputePerDof("v", "v + ((x - x1) / (dt / 2))")
+        else:
+            integrator.addComputePerDof("v", "(a * v) + (b * sigma * gaussian)")
+        integrator.addConstrainVelocities()
+    return integrator
+
+
+INTEGRATORS = {"LangevinMiddle": langevin_middle, "BAOAB": baoab}
+
+
+# ---- systems ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Ligand(Molecules):
+    """A molecule and its water, which is always rigid."""
+
+    size: int = 0  # of the molecule, whose atoms are first; 0: there is no water
+    apart: tuple[int, int] | None = None  # atoms of the two ends of a free energy: no angle has both
+    are_angles_custom: bool = False  # in a CustomAngleForce
+    nitrogen: int | None = None  # an atom that is no oxygen, as which it is listed
+
+    def __post_init__(self) -> None:
+        self.size = self.size or len(self.elements)
+
+    def angles(self) -> list[tuple[int, int, int]]:
+        """See Molecules."""
+        return [angle for angle in super().angles() if self.apart is None or not {*self.apart} <= {*angle}]
+
+    def pairs(self, constraints: str | None) -> list[tuple[int, int]]:
+        """See Molecules."""
+        held = super().pairs(constraints)
+        if constraints is None:
+            return held
+        of_water = [(i, j) for i, j in self.bonds if min(i, j) >= self.size]
+        rigid = [*of_water, *((o + 1, o + 2) for o in range(self.size, len(self.elements), 3))]
+        return [pair for pair in held if max(pair) < self.size] + rigid
+
+    def create(self, constraints: str | None) -> mm.System:
+        """See Model."""
+        system = super().create(constraints)
+        if self.nitrogen is not None:
+            system.setParticleMass(self.nitrogen, NITROGEN_MASS)
+        if self.are_angles_custom:
+            index = next(i for i, f in enumerate(system.getForces()) if isinstance(f, mm.HarmonicAngleForce))
+            given, custom = system.getForce(index), mm.CustomAngleForce("k / 2 * (theta - theta0)^2")
+            custom.addPerAngleParameter("theta0")
+            custom.addPerAngleParameter("k")
+            custom.setUsesPeriodicBoundaryConditions(given.usesPeriodicBoundaryConditions())
+            for n in range(given.getNumAngles()):
+                *particles, angle, stiffness = given.getAngleParameters(n)
+                custom.addAngle(*particles, [angle._value, stiffness._value])
+            system.removeForce(index)
+            system.addForce(custom)
+        return system
+
+
+def in_water(ligand: Ligand, waters: int = WATERS) -> Ligand:
+    """The same with water around it, as a lattice that is to be relaxed."""
+    solvent = water(waters)
+    assert solvent.box is not None
+    assert solvent.charges is not None
+    sites = solvent.positions.reshape(-1, 3, 3)
+    centred = ligand.positions - ligand.positions.mean(axis=0) + 0.5 * solvent.box
+    distances = np.linalg.norm(sites[:, :1] - centred[None], axis=-1)
+    kept = sites[distances.min(axis=1) > CLOSEST]
+    size, count = len(ligand.elements), len(kept)
+    bonds = [(size + 3 * k, size + 3 * k + h) for k in range(count) for h in (1, 2)]
+    return replace(
+        ligand,
+        elements=ligand.elements + ["O", "H", "H"] * count,
+        positions=np.concatenate([centred, kept.reshape(-1, 3)]),
+        bonds=ligand.bonds + bonds,
+        charges=[0.0] * size + solvent.charges[: 3 * count],
+        box=solvent.box,
+        size=size,
+    )
+
+
+def hybrid_molecule() -> Ligand:
+    """Phenol and aniline in one: ring, its five hydrogens, O, N, the hydrogen of both, the other one of N."""
+    turns = np.pi / 3 * np.arange(6)
+    directions = np.stack([np.cos(turns), np.sin(turns), np.zeros(6)], axis=1)
+    ring, hydrogens = 0.1395 * directions, 0.2475 * directions[1:]
+
+    def towards(degrees: float, length: float) -> np.ndarray:
+        return length * np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees)), 0.0])
+
+    oxygen, nitrogen = ring[0] + towards(0, 0.136), ring[0] + towards(-2, 0.140)
+    shared, other = oxygen + towards(71.5, 0.0973), nitrogen + towards(-61, 0.101)
+    bonds = [(min(i, (i + 1) % 6), max(i, (i + 1) % 6)) for i in range(6)] + [(i, i + 5) for i in range(1, 6)]
+    o, n, h = 11, 12, 13
+    bonds += [(0, o), (0, n), (o, h), (n, h), (n, 14)]
+    elements = ["C"] * 6 + ["H"] * 5 + ["O", "O", "H", "H"]
+    positions = np.vstack([ring, hydrogens, oxygen, nitrogen, shared, other])
+    return Ligand(elements, positions, bonds, apart=(o, n), nitrogen=n)
+
+
+def octatriyne_molecule() -> Ligand:
+    """Eight carbons in a row, bent by 2 degrees at each, and a methyl's three hydrogens at both ends."""
+    lengths = [0.146, 0.121, 0.137, 0.121, 0.137, 0.121, 0.146]
+    bend = np.radians(1.0) * np.array([1, -1, 1, -1, 1, -1, 1])
+    steps = np.array(lengths)[:, None] * np.stack([np.cos(bend), np.sin(bend), np.zeros(7)], axis=1)
+    carbons = np.vstack([np.zeros(3), np.cumsum(steps, axis=0)])
+    around = 2 * np.pi / 3 * np.arange(3)
+    cone = 0.109 * np.stack(
+        [np.full(3, np.cos(np.radians(109.5))), *(np.sin(np.radians(109.5)) * f(around) for f in (np.cos, np.sin))],
+        axis=1,
+    )
+    hydrogens = np.vstack([carbons[0] + cone, carbons[-1] - cone])
+    bonds = [(i, i + 1) for i in range(7)] + [(0, 8 + i) for i in range(3)] + [(7, 11 + i) for i in range(3)]
+    return Ligand(["C"] * 8 + ["H"] * 6, np.vstack([carbons, hydrogens]), bonds, are_angles_custom=True)
+
+
+class WithHybrid:
+    """DHFR in water, and a hybrid in the same System that interacts with nothing; a Model."""
+
+    is_relaxed = False
+
+    def __init__(self) -> None:
+        self.protein: Biomolecule = dhfr()
+        self.ligand = hybrid_molecule()
+        self.positions = np.concatenate([self.protein.positions, self.ligand.positions])
+
+    def create(self, constraints: str | None) -> mm.System:
+        """See Model."""
+        system, added = self.protein.create(constraints), self.ligand.create(constraints)
+        first = system.getNumParticles()
+        for i in range(added.getNumParticles()):
+            system.addParticle(added.getParticleMass(i))
+        for n in range(added.getNumConstraints()):
+            i, j, length = added.getConstraintParameters(n)
+            system.addConstraint(first + i, first + j, length)
+        for force in added.getForces():
+            there = next(other for other in system.getForces() if type(other) is type(force))
+            if isinstance(force, mm.HarmonicBondForce):
+                for n in range(force.getNumBonds()):
+                    i, j, *rest = force.getBondParameters(n)
+                    there.addBond(first + i, first + j, *rest)
+            elif isinstance(force, mm.HarmonicAngleForce):
+                for n in range(force.getNumAngles()):
+                    i, j, k, *rest = force.getAngleParameters(n)
+                    there.addAngle(first + i, first + j, first + k, *rest)
+            else:
+                for _ in range(added.getNumParticles()):
+                    there.addParticle(0, 0.1, 0)
+        return system
+
+
+OWN = {
+    entry.name: entry
+    for entry in (
+        NamedSystem(
+            "hybrid", "phenol and aniline in one, in water", ("HBonds", "AllBonds"), lambda: in_water(hybrid_molecule())
+        ),
+        NamedSystem("octatriyne", "a straight chain, in water", ("AllBonds",), lambda: in_water(octatriyne_molecule())),
+        NamedSystem("dhfr-hybrid", "the hybrid besides DHFR; needs openmmtools", ("HBonds",), WithHybrid),
+    )
+}
+
+
+def system_of(word: str) -> Chosen:
+    """Of that name: one above, or as in `openmm-constraints benchmark --systems`."""
+    return Chosen(OWN[word], None) if word in OWN else choose([word], quick=False)[0]
+
+
+# ---- measuring -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Result:
+    """What was measured of one integrator in one setting. None: not measured."""
+
+    system: str
+    set: str
+    particles: int
+    constraints: int
+    integrator: str
+    threads: str
+    tolerance: float
+    whole_ms: dict[str, Spread] = field(default_factory=dict)  # a step with all forces
+    bare_us: dict[str, Spread] = field(default_factory=dict)  # without forces; FREE: without constraints, too
+    constraints_us: dict[str, Spread] = field(default_factory=dict)
+    share: float | None = None  # of the built-in's constraints in a whole step
+    whole_ratio: Spread | None = None
+    constraints_ratio: Spread | None = None
+    goal: float | None = None
+    reached: bool | None = None
+    errors: dict[str, float] = field(default_factory=dict)  # relative, largest of all distances after whole steps
+    iterations: int | None = None  # ours, of the last solve
+    solver: str | None = None
+    failures: dict[str, str] = field(default_factory=dict)  # of the built-in or ours
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all systems have in common."""
+
+    threads: str
+    tolerance: float
+    rounds: int
+    seconds: float
+    steps: int | None
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Of the CPU platform."""
+        return {"Threads": self.threads} if self.threads else {}
+
+    @property
+    def clock(self) -> Clock:
+        """Of one thread that of the process, which does not count other programs."""
+        return process_time if self.threads == "1" else perf_counter
+
+
+class Case:
+    """A System with a set of constraints and its start."""
+
+    def __init__(self, chosen: Chosen, constraints: str, relaxed: np.ndarray, heating: int) -> None:
+        model: Model = chosen.model
+        self.name, self.set, self.system = chosen.name, constraints, model.create(constraints)
+        self.free = without_constraints(self.system)
+        moved = mm.XmlSerializer.clone(self.system)
+        mc.moveConstraints(moved)
+        self.start: StartState = thermalize(moved, relaxed, heating)
+        self.replaced = mm.XmlSerializer.clone(self.system)
+        mc.replaceSolver(self.replaced)
+
+    def measure(self, integrator: str, setting: Setting) -> Result:
+        """One integrator, built-in and ours in turn."""
+        size = (self.system.getNumParticles(), self.system.getNumConstraints())
+        threads = setting.threads or "all"
+        goal = GOALS.get(self.set) if self.name == "dhfr" else None
+        result = Result(self.name, self.set, *size, integrator, threads, setting.tolerance, goal=goal)
+        runners: dict[tuple[str, str], Runner] = {}
+        for who, system in ((BUILT_IN, self.system), (OURS, self.replaced), (FREE, self.free)):
+            with failing(result, who):
+                runners[who, "bare"] = self._runner(without_forces(system), result, setting, MAX_FREE_STEPS)
+                if who != FREE:
+                    runners[who, "whole"] = self._runner(system, result, setting, None)
+        times: dict[tuple[str, str], list[float]] = {job: [] for job in runners}
+        for turn in range(setting.rounds + 1):
+            for who, what in in_turn(list(runners), turn):
+                if who not in result.failures:
+                    with failing(result, who):
+                        seconds = runners[who, what].time()
+                        if turn > 0:
+                            times[who, what].append(seconds)
+        meter = BondMeter(self.system)
+        for who in (BUILT_IN, OURS):
+            if who not in result.failures:
+                with failing(result, who):
+                    result.errors[who] = meter.largest_error(runners[who, "whole"].context.getState(positions=True))
+                    if np.isnan(result.errors[who]):
+                        result.failures[who] = "NaN"
+        if OURS not in result.failures:
+            summary = solver_summary(self.replaced, runners[OURS, "whole"].context)
+            result.iterations, result.solver = summary.iterations, summary.solver
+        summarize(result, {job: each for job, each in times.items() if job[0] not in result.failures})
+        return result
+
+    def _runner(self, system: mm.System, result: Result, setting: Setting, longest: int | None) -> Runner:
+        integrator = INTEGRATORS[result.integrator]()
+        integrator.setRandomNumberSeed(SEED)
+        integrator.setConstraintTolerance(setting.tolerance)
+        if longest is not None:
+            ignore_forces(integrator)
+        platform = mm.Platform.getPlatform("CPU")
+        runner = Runner(system, integrator, self.start, platform, setting.properties, longest, setting.clock)
+        if setting.steps is None:
+            runner.choose_steps(setting.seconds)
+        else:
+            runner.steps = setting.steps
+        return runner
+
+
+@contextmanager
+def failing(result: Result, who: str) -> Iterator[None]:
+    """Keep what one of them cannot do, and go on."""
+    try:
+        yield
+    except mm.OpenMMException as error:
+        result.failures[who] = "NaN" if "coordinate is NaN" in str(error) else str(error)
+
+
+def without_constraints(system: mm.System) -> mm.System:
+    """A copy."""
+    free = mm.XmlSerializer.clone(system)
+    for i in reversed(range(free.getNumConstraints())):
+        free.removeConstraint(i)
+    return free
+
+
+def solver_summary(system: mm.System, context: mm.Context) -> mc.SolverSummary:
+    """Of the Force that replaces the solver."""
+    ours = [mc.ConstraintForce.cast(f) for f in system.getForces() if mc.ConstraintForce.isinstance(f)]
+    return next(force for force in ours if force.getReplacesSolver()).getSolverSummary(context)
+
+
+def summarize(result: Result, times: dict[tuple[str, str], list[float]]) -> None:
+    """Medians over the rounds of those that have not failed."""
+    bare = {who: np.array(each) for (who, what), each in times.items() if what == "bare"}
+    whole = {who: np.array(each) for (who, what), each in times.items() if what == "whole"}
+    alone = {who: bare[who] - bare[FREE] for who in whole}
+    result.whole_ms = spreads(whole, 1e3)
+    result.bare_us, result.constraints_us = spreads(bare, 1e6), spreads(alone, 1e6)
+    if len(whole) < 2:
+        return
+    result.whole_ratio = Spread.of(whole[OURS] / whole[BUILT_IN])
+    result.share = float(np.median(alone[BUILT_IN] / whole[BUILT_IN]))
+    is_clear = np.logical_and(*(each > 0 for each in alone.values()))
+    if 4 * np.count_nonzero(is_clear) >= 3 * len(is_clear):  # else they are lost in noise
+        result.constraints_ratio = Spread.of(alone[OURS][is_clear] / alone[BUILT_IN][is_clear])
+        if result.constraints_ratio is not None and result.goal is not None:
+            result.reached = result.constraints_ratio.median <= result.goal
+
+
+def spreads(times: dict[str, np.ndarray], scale: float) -> dict[str, Spread]:
+    """Of each, in another unit."""
+    found = {who: Spread.of(list(scale * each)) for who, each in times.items()}
+    return {who: spread for who, spread in found.items() if spread is not None}
+
+
+# ---- report ----------------------------------------------------------------------------------------------------------
+
+
+def table_of(results: Sequence[Result]) -> Table:
+    """Results of one System with one set of constraints."""
+    first = results[0]
+    table = make_table(
+        f"{first.system} {first.set}: {first.constraints:,} constraints, {first.particles:,} particles",
+        ["integrator", "threads"],
+        ["built-in (µs)", "ours (µs)", "ratio", "goal", "whole (ms)", "share", "ratio"],
+        caption="µs of constraints: a step without forces, less one without constraints; whole steps and the share of "
+        "constraints in them are the built-in's",
+    )
+    table.columns[0].no_wrap = True
+    for r in results:
+        built_in = r.whole_ms.get(BUILT_IN)
+        table.add_row(
+            r.integrator,
+            r.threads,
+            *(
+                f"{r.constraints_us[who].median:.4g}" if who in r.constraints_us else "failed"
+                for who in (BUILT_IN, OURS)
+            ),
+            ratio(r.constraints_ratio),
+            "-" if r.reached is None else f"{r.goal:g} {'met' if r.reached else 'missed'}",
+            "-" if built_in is None else f"{built_in.median:.4g}",
+            "-" if r.share is None else f"{r.share:.1%}",
+            ratio(r.whole_ratio),
+        )
+    return table
+
+
+def write(path: Path, options: argparse.Namespace, results: Sequence[Result], notes: Sequence[str]) -> None:
+    """All numbers so far."""
+    described = {
+        **machine_names(),
+        "platform": "CPU",
+        "tolerance": options.tolerance,
+        "step_size_ps": STEP_SIZE,
+        "rounds": options.rounds,
+        "seconds_of_a_measurement": options.seconds,
+        "steps_of_a_measurement": options.steps,
+        "notes": [*options.note, *notes],
+        "results": [asdict(result) for result in results],
+    }
+    path.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--systems", nargs="+", metavar="NAME", default=["dhfr", *OWN], help="default: %(default)s")
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS, help="sets of constraints")
+    parser.add_argument("--integrators", nargs="+", choices=INTEGRATORS, default=list(INTEGRATORS))
+    parser.add_argument("--threads", nargs="+", default=["1", ""], help='of the CPU platform; "": all')
+    parser.add_argument("--tolerance", type=float, default=1e-5)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--seconds", type=float, default=0.2, help="of each integrator in a round")
+    parser.add_argument("--steps", type=int, metavar="N", help="of each integrator in a round, in place of --seconds")
+    parser.add_argument("--heating", type=int, default=HEATING, metavar="STEPS", help="of a start")
+    parser.add_argument("--minutes", type=float, default=60, help="no setting is begun after so long")
+    parser.add_argument("--note", action="append", default=[], help="a text to add to the file")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="all numbers")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 1 if ours failed or something was left out."""
+    options = parse(arguments)
+    begin, results, left_out = perf_counter(), [], []
+    others = OtherPrograms()
+    console = make_console()
+    for word in options.systems:
+        try:
+            chosen = system_of(word)
+            relaxed = relax(chosen.model, RELAXATION)
+            for constraints in [one for one in chosen.entry.sets if one in options.sets]:
+                if perf_counter() - begin > 60 * options.minutes:
+                    left_out.append(f"{word} {constraints}: the {options.minutes:g} minutes were over")
+                    continue
+                case = Case(chosen, constraints, relaxed, options.heating)
+                for threads in options.threads:
+                    setting = Setting(threads, options.tolerance, options.rounds, options.seconds, options.steps)
+                    results += [case.measure(integrator, setting) for integrator in options.integrators]
+                console.print(table_of([r for r in results if (r.system, r.set) == (case.name, case.set)]))
+                if options.json is not None:
+                    write(options.json, options, results, left_out)  # what is there if this is ended
+        except UserError as error:
+            left_out.append(f"{word}: {error}")
+    busy = warning(others.cores())
+    notes = [*([busy] if busy else []), *(f"not measured: {line}" for line in left_out)]
+    for note in notes:
+        console.print(note)
+    for r in results:
+        for who, failure in r.failures.items():
+            console.print(f"{r.system} {r.set}, {r.integrator}, {who}: {failure}", style="red")
+    if options.json is not None:
+        write(options.json, options, results, notes)
+    return 1 if left_out or any(OURS in result.failures for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
