@@ -15,6 +15,7 @@
 #include "openmmconstraints/CustomCentroidConstraintForce.h"
 #include "openmmconstraints/CustomConstraintForce.h"
 #include <map>
+#include <set>
 
 using namespace OpenMM;
 
@@ -361,6 +362,16 @@ private:
     const ProblemReport& report;
 };
 
+/** Pairs {smaller, larger index} of ConstraintForce::getCountedPairs(). */
+static std::set<std::pair<int, int>> findCountedPairs(const System& system) {
+    std::set<std::pair<int, int>> pairs;
+    for (int f = 0; f < system.getNumForces(); f++)
+        if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f)))
+            for (const auto& [p, q] : force->getCountedPairs())
+                pairs.insert(std::minmax(p, q));
+    return pairs;
+}
+
 ConstraintSet collectConstraints(const System& system, double tolerance, const ProblemReport& report,
                                  const ParameterValues* parameters) {
     ConstraintSet set;
@@ -388,6 +399,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
             ListedCoordinates::forEachKind(*force, [&](CoordinateKind, const auto& list) { number += list.size(); });
     set.constraints.reserve(number);
     const SystemConstraints* const moved = findSystemConstraints(system);
+    const std::set<std::pair<int, int>> counted = findCountedPairs(system);
     for (int i = 0; i < (moved != nullptr ? moved->getNumDistances() : system.getNumConstraints()); i++) {
         Constraint c;
         int p1, p2;
@@ -398,6 +410,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
         c.particles = {p1, p2};
         c.periodic = periodic;
         c.index = i;
+        c.isAbsorbed = c.isForCounting = counted.count(std::minmax(p1, p2)) > 0;
         add(std::move(c));
     }
     for (int f = 0; f < system.getNumForces(); f++) {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "SystemChecks.h"
+#include "Border.h"
 #include "CollectConstraints.h"
 #include "ConstraintErrors.h"
 #include "OpenMMVectors.h"
@@ -175,17 +176,18 @@ static void checkDrudeParticles(const System& system, const ProblemReport& repor
     for (int f = 0; f < system.getNumForces(); f++) {
         const Force& force = system.getForce(f);
         if (std::string(typeid(force).name()).find("DrudeForce") != std::string::npos)
-            report(
-                {"combination",
-                 {},
-                 {},
-                 ConstraintProblem::none,
-                 ConstraintProblem::none,
-                 "The System has a DrudeForce, and the integrators of openmm-constraints have no heat bath of their "
-                 "own "
-                 "for Drude particles: they would be heated like atoms, and the polarization with them.",
-                 "Use DrudeLangevinIntegrator, DrudeNoseHooverIntegrator or DrudeSCFIntegrator with System constraints "
-                 "only (they solve no ConstraintForce), or a force field without Drude particles."});
+            report({"combination",
+                    {},
+                    {},
+                    ConstraintProblem::none,
+                    ConstraintProblem::none,
+                    "The System has a DrudeForce, and the integrators of openmm-constraints have no heat bath of their "
+                    "own "
+                    "for Drude particles: they would be heated like atoms, and the polarization with them.",
+                    "Use DrudeLangevinIntegrator, DrudeNoseHooverIntegrator or DrudeSCFIntegrator, with "
+                    "openmmconstraints.replaceSolver(system) where a Force has constraints, or a force field without "
+                    "Drude "
+                    "particles."});
     }
 }
 
@@ -227,7 +229,8 @@ static void checkThermostats(const System& system, const ConstraintSet& set, con
                std::to_string(joined[0]) + " and " + std::to_string(joined[1]) +
                "): it groups collisions by System constraints only and would sample too low a temperature.";
     };
-    const char* const remedy = "Keep these constraints in the System, or use another thermostat.";
+    const char* const remedy = "Keep these constraints in the System (openmmconstraints.replaceSolver(system) declares "
+                               "distances and rigid bodies there), or use another thermostat.";
     const auto joinedBy = [&](const std::vector<int>& particles) -> std::optional<std::array<int, 2>> {
         int first = -1;
         for (int p : particles) {
@@ -332,7 +335,18 @@ void checkIntegrator(const System& system, const Integrator& integrator, const P
     }
 }
 
-void checkReplaced(const ConstraintSet& set, const ProblemReport& report) {
+void checkReplaced(const System& system, const ConstraintSet& set, const ProblemReport& report) {
+    int place = 0;
+    while (place < system.getNumForces() && &system.getForce(place) != findReplacingForce(system))
+        place++;
+    const auto ofGroups = std::find_if(set.constraints.begin(), set.constraints.end(),
+                                       [&](const Constraint& c) { return !set.isIgnored(c) && isOfCentroids(set, c); });
+    for (int f = place + 1; ofGroups != set.constraints.end() && f < system.getNumForces(); f++)
+        if (scaledBy(system.getForce(f)) != Axes{})
+            reportCombination(set, ofGroups - set.constraints.begin(), system.getForce(f), " moves the groups of ",
+                              ", and comes after the ConstraintForce that replaces the solver: the correction would go "
+                              "into the velocities.",
+                              "Add it to the System before this Force: call replaceSolver() last.", report);
     for (size_t k = 0; k < set.constraints.size(); k++)
         if (!set.isIgnored(set.constraints[k]) && set.isMoving(set.constraints[k]))
             report(problemOf(set, "integrator", {(int) k},

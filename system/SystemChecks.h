@@ -43,9 +43,10 @@ const ConstraintForce* findReplacingForce(const OpenMM::System& system);
  * Where a Force replaces the solver, only those that have no constraints. */
 void checkIntegrator(const OpenMM::System& system, const OpenMM::Integrator& integrator, const ProblemReport& report);
 
-/** Report constraints that only our integrators solve, where a Force replaces the solver of others: those that move in
- *  time. */
-void checkReplaced(const ConstraintSet& set, const ProblemReport& report);
+/** Where a Force replaces the solver of others, report constraints that only our integrators solve, because they move
+ * in time, and barostats that come after this Force and move groups of a constraint apart: nobody would project their
+ * moves before the step. */
+void checkReplaced(const OpenMM::System& system, const ConstraintSet& set, const ProblemReport& report);
 /** @param which  "The integrator of this Context" */
 ConstraintProblem wrongIntegrator(const std::string& which);
 

@@ -41,9 +41,11 @@ struct Constraint {
     double rate = 0;       ///< nm/ps or rad/ps
     double startTime = 0;  ///< ps
     int form = -1;         ///< AffinePosition, Custom: index into ConstraintSet::affine, custom. LinearAngle: component
-    int firstParameter = 0;   ///< Custom: where its parameters begin in ConstraintSet::parameters
-    int owner = -1;           ///< if not declared: the declared constraint that it completes; -1: a rigid body's
-    bool isAbsorbed = false;  ///< a rigid body holds it: it is neither checked nor solved
+    int firstParameter = 0;  ///< Custom: where its parameters begin in ConstraintSet::parameters
+    int owner = -1;          ///< if not declared: the declared constraint that it completes; -1: a rigid body's
+    bool isAbsorbed = false; ///< a rigid body or others hold it: it is neither checked nor solved
+    bool isForCounting =
+        false;                ///< one of the System's that is absorbed because it is only declared for OpenMM to count
     int recognized = -1;      ///< index into ConstraintSet::recognized of the body that it makes with others
     bool isBraced = false;    ///< of a set that is flat within rounding, but that others brace: it is no body
     std::vector<int> nodes{}; ///< what it moves, if bodies are among that; else empty: its particles

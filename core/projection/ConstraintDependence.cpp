@@ -7,6 +7,8 @@
 #include "IndependentRows.h"
 #include "PossibleWindings.h"
 #include <iterator>
+#include <map>
+#include <numeric>
 
 namespace ConstraintPlugin {
 
@@ -287,6 +289,51 @@ RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box)
         analysis.shape = Shape::Spatial;
     }
     return analysis;
+}
+
+std::vector<std::pair<std::vector<int>, int>> ConstraintSolver::rankOfGroups() const {
+    const int n = set.numParticles();
+    std::vector<int> parent(n), rank(n), numBodies(n);
+    std::iota(parent.begin(), parent.end(), 0);
+    const auto rootOf = [&](int p) {
+        while (parent[p] != p)
+            p = parent[p] = parent[parent[p]];
+        return p;
+    };
+    // A group is its smallest particle. Massless ones join nothing.
+    const auto add = [&](const std::vector<int>& particles, int number) {
+        int first = -1;
+        for (int p : particles) {
+            if (set.inverseMass[p] == 0)
+                continue;
+            const int root = rootOf(p);
+            const int joined = first < 0 ? root : std::min(first, root),
+                      other = first < 0 ? root : std::max(first, root);
+            parent[other] = joined;
+            rank[joined] += joined == other ? 0 : rank[other];
+            first = joined;
+        }
+        if (first >= 0)
+            rank[first] += number;
+    };
+    for (const RigidBody& body : set.bodies) {
+        add(body.particles, 3 * body.numMassive - body.degreesOfFreedom());
+        for (int p : body.particles)
+            if (set.inverseMass[p] > 0 && numBodies[p]++ > 0)
+                rank[rootOf(p)] -= 3; // a copy, as in rank()
+    }
+    for (int k : active)
+        add(set.constraints[k].particles, 1);
+    std::map<int, std::pair<std::vector<int>, int>> groups;
+    for (int p = 0; p < n; p++)
+        if (const int root = rootOf(p); rank[root] > 0) {
+            groups[root].first.push_back(p);
+            groups[root].second = rank[root];
+        }
+    std::vector<std::pair<std::vector<int>, int>> result;
+    for (auto& [root, group] : groups)
+        result.push_back(std::move(group));
+    return result;
 }
 
 } // namespace ConstraintPlugin

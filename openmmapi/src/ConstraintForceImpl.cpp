@@ -49,7 +49,7 @@ void ConstraintForceImpl::initialize(ContextImpl& context) {
 ConstraintSet ConstraintForceImpl::collect(ContextImpl& context, const ParameterValues* parameters) const {
     const double tolerance = max(context.getIntegrator().getConstraintTolerance(), 1e-14);
     ConstraintSet set = collectConstraints(context.getSystem(), tolerance, throwProblem, parameters);
-    checkReplaced(set, throwProblem);
+    checkReplaced(context.getSystem(), set, throwProblem);
     return set;
 }
 
@@ -72,7 +72,7 @@ void ConstraintForceImpl::replaceSolver(ContextImpl& context) {
 
 void ConstraintForceImpl::updateContextState(ContextImpl& context, bool& forcesInvalid) {
     const bool isOurs = dynamic_cast<ConstraintIntegrator*>(&steppingIntegrator(context)) != nullptr;
-    if (!isOurs && declaresAny && findReplacingForce(context.getSystem()) == nullptr)
+    if (!isOurs && declaresAny && replacingImpl(context) == nullptr) // whatever the System says since
         throwProblem(wrongIntegrator("The integrator of this Context"));
     if (isOurs || replacing == nullptr)
         return;
@@ -96,16 +96,18 @@ void ConstraintForceImpl::updateParametersInContext(ContextImpl& context) {
         if (auto* ours = dynamic_cast<ConstraintIntegrator*>(&one))
             ours->updateConstraints();
     };
+    ConstraintForceImpl* const impl = replacingImpl(context);
+    ConstraintSet set;
+    if (impl != nullptr) // what is wrong is found before anybody takes new targets
+        withOpenMMExceptions(context.getSystem(), "updateParametersInContext()",
+                             [&] { set = impl->collect(context, &context.getParameters()); });
     if (auto* compound = dynamic_cast<CompoundIntegrator*>(&integrator))
         for (int i = 0; i < compound->getNumIntegrators(); i++)
             update(compound->getIntegrator(i));
     else
         update(integrator);
-    if (ConstraintForceImpl* impl = replacingImpl(context))
-        withOpenMMExceptions(context.getSystem(), "updateParametersInContext()", [&] {
-            if (!impl->replacing->setTargets(impl->collect(context, &context.getParameters())))
-                throw OpenMMException(otherThingsThanTargets);
-        });
+    if (impl != nullptr && !impl->replacing->setTargets(set))
+        throw OpenMMException(otherThingsThanTargets);
     context.systemChanged();
 }
 

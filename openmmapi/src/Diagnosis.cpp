@@ -281,7 +281,7 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
         }
         const bool areOurs = areAllOurs(integrator);
         if (isReplaced && !areOurs)
-            checkReplaced(set, report);
+            checkReplaced(system, set, report);
         if (isReplaced || !ours.empty())
             checkForces(system, set, areOurs, report);
         const std::unique_ptr<ConstraintSolver> solver = makeSolver(set, solversOf(ours), report);

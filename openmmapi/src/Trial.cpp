@@ -57,23 +57,27 @@ public:
             context.applyConstraints(integrator.getConstraintTolerance());
         return farthestMove();
     }
-    /** Draw velocities as users do, where none are given: OpenMM's own algorithms fail for some constraints. */
+    /** Draw velocities as users do, at 300 K, where none are given: OpenMM's own algorithms fail for some constraints.
+     *  Nothing is run with them, since the run may be at another temperature. */
     void drawVelocities() {
         if (!start.velocities.empty())
             return;
+        constexpr double kT = 2.494; // kJ/mol
         context.setVelocitiesToTemperature(300, 1);
         const std::vector<Vec3> v = context.getState(State::Velocities).getVelocities();
-        for (std::size_t i = 0; i < v.size(); i++)
-            if (const double speed = std::sqrt(v[i].dot(v[i])); !(speed <= fastest))
+        for (int i = 0; i < (int) v.size(); i++) {
+            const double mass = context.getSystem().getParticleMass(i), speed = std::sqrt(v[i].dot(v[i]));
+            if (mass > 0 && !(speed <= 20 * std::sqrt(kT / mass)))
                 throw ConstraintException({"not-finite",
                                            {},
-                                           {(int) i},
+                                           {i},
                                            speed,
-                                           fastest,
+                                           20 * std::sqrt(kT / mass),
                                            "setVelocitiesToTemperature(300) gave particle " + std::to_string(i) +
                                                " a velocity of " + std::to_string(speed) + " nm/ps.",
                                            "let this library solve System constraints whatever the integrator: "
                                            "openmmconstraints.replaceSolver(system)."});
+        }
     }
     /** OpenMM's own integrators go on with NaN. */
     void step(Integrator& integrator, int steps) {
@@ -82,8 +86,6 @@ public:
     }
 
 private:
-    static constexpr double fastest = 1000; // nm/ps, far beyond what any particle has at 300 K
-
     double farthestMove() const {
         const std::vector<Vec3> x = context.getState(State::Positions).getPositions();
         double farthest = 0;
@@ -121,10 +123,7 @@ void tryIntegrator(TrialContext& context, Integrator& integrator, int steps, Tri
     if (ofProjection) // says more than what the step said of the same
         raised = ofProjection;
     if (!raised)
-        raised = problemOf([&] {
-            context.drawVelocities();
-            context.step(integrator, steps);
-        });
+        raised = problemOf([&] { context.drawVelocities(); });
     if (raised)
         trial.problems.push_back(*raised);
     if (isFarOff && !ofProjection)

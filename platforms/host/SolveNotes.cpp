@@ -54,8 +54,9 @@ void describeConstraints(SolverSummary& summary, const ConstraintSolver& solver)
     summary.note = describeFallbacks(graph);
     summary.fitDeviation = set.fitDeviation;
     summary.fittedConstraint = set.fittedConstraint;
-    summary.absorbed = (int) count_if(set.constraints.begin(), set.constraints.end(),
-                                      [](const Constraint& c) { return c.isAbsorbed && c.recognized < 0; });
+    summary.absorbed = (int) count_if(set.constraints.begin(), set.constraints.end(), [](const Constraint& c) {
+        return c.isAbsorbed && c.recognized < 0 && !c.isForCounting;
+    });
     summary.absorbedDeviation = set.absorbedDeviation;
     summary.absorbedConstraint = set.absorbedConstraint;
     for (const RigidBody& body : set.bodies)
@@ -95,18 +96,21 @@ vector<int> particlesOf(const ConstraintSet& set, const Projection& projection) 
                                     : vector<int>();
 }
 
-/** Whether the worst of a report is of a Force, not of the System itself. */
-bool isOfForce(const ConstraintSet& set, const SolveReport& report) {
-    if (report.body >= 0)
-        return set.bodies[report.body].force >= 0;
-    return report.constraint >= 0 && set.constraints[report.constraint].force >= 0;
+/** Whether a constraint or a body of a Force, not of the System itself, has a particle. */
+bool isHeldByForce(const ConstraintSet& set, int particle) {
+    const auto holds = [&](const auto& holder) {
+        return holder.force >= 0 &&
+               find(holder.particles.begin(), holder.particles.end(), particle) != holder.particles.end();
+    };
+    return any_of(set.constraints.begin(), set.constraints.end(), holds) ||
+           any_of(set.bodies.begin(), set.bodies.end(), holds);
 }
 
 } // namespace
 
 void requireNear(const SolveCircumstances& during, const Projection& projection, const Real3* before, const Box& box) {
     if (projection.outcome != Projection::Outcome::Projected || !(projection.distance > during.settings.maxMove) ||
-        !isOfForce(during.solver.getSet(), projection.before))
+        !isHeldByForce(during.solver.getSet(), projection.particle))
         return;
     throwProblem(farOff(during.solver.getSet(), projection, before, box, during.time, during.settings.maxMove,
                         during.activity, during.isOurs));

@@ -26,10 +26,10 @@ void describeConstraints(SolverSummary& summary, const ConstraintSolver& solver)
 /** The circumstances of a solve, for its exception. */
 struct SolveCircumstances {
     const ConstraintSolver& solver;
-    const ProjectionSettings& settings;
+    ProjectionSettings settings;
     std::string activity;      ///< "step 1041", "the projection of the positions"
     double time;               ///< ps, of the targets
-    double stepSize;           ///< ps; 0: not known
+    double stepSize;           ///< ps
     std::string description;   ///< describeSolvers(), where the platform has no other
     bool isOurs = true;        ///< whether an integrator of this library takes the steps
     bool isProjection = false; ///< of given positions or velocities, in no step

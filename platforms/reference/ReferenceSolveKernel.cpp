@@ -18,12 +18,12 @@ namespace {
 
 /** Call a solver for OpenMM. What an integrator of OpenMM has done of a step when this throws, it does not undo. */
 template <class Function>
-void solveFor(const ContextImpl& context, Function function) {
+void solveFor(const ContextImpl& context, bool isInStep, Function function) {
     try {
         withOpenMMExceptions(context.getSystem(), "solving constraints", function);
     } catch (const ConstraintException& error) {
         ConstraintProblem problem = error.getProblem();
-        if (problem.kind != "far-off") // where a call, or a step, has not begun
+        if (isInStep && problem.kind != "far-off") // where nothing has been moved yet
             problem.remedy = "OpenMM's integrator does not take the step back: before going on, set a state that you "
                              "kept (setState, loadCheckpoint), or positions and velocities. Then: " +
                              problem.remedy;
@@ -39,15 +39,16 @@ public:
         : context(context), solver(std::move(solver)) {
     }
     void apply(vector<Vec3>& x, vector<Vec3>& to, vector<double>&, double) override {
-        solveFor(context, [&] {
-            if (&x == &to) // Context.applyConstraints()
+        const bool isInStep = &x != &to; // else Context.applyConstraints()
+        solveFor(context, isInStep, [&] {
+            if (!isInStep)
                 solver->project(asReal3(x));
             else
                 solver->solvePositions(asReal3(x), asReal3(to));
         });
     }
     void applyToVelocities(vector<Vec3>& x, vector<Vec3>& v, vector<double>&, double) override {
-        solveFor(context, [&] { solver->solveVelocities(asReal3(x), asReal3(v)); });
+        solveFor(context, false, [&] { solver->solveVelocities(asReal3(x), asReal3(v)); });
     }
 
 private:

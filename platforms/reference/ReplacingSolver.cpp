@@ -3,6 +3,7 @@
 #include "ReplacingSolver.h"
 #include "HeldPairs.h"
 #include "MirrorImages.h"
+#include "MovingTargets.h"
 #include "NetworkChecks.h"
 #include "OpenMMVectors.h"
 #include "StateErrors.h"
@@ -46,7 +47,7 @@ bool isSame(const Box& a, const Box& b) {
 ReplacingSolver::ReplacingSolver(ContextImpl& context, const ConstraintSet& constraints, shared_ptr<TaskRunner> runner)
     : context(context), runner(std::move(runner)), solver(constraints, Method::Automatic),
       projector(solver, [&context] { return collectHeldPairs(context.getSystem()); }), held(constraints),
-      work(constraints.numParticles()),
+      scratch(constraints.numParticles()),
       mayBeMirrored(any_of(constraints.bodies.begin(), constraints.bodies.end(),
                            [](const RigidBody& body) { return body.mayBeMirrored; })) {
     if (!solver.getUndecided().empty())
@@ -99,7 +100,7 @@ bool ReplacingSolver::isKnown(const Real3* x) const {
 }
 
 void ReplacingSolver::remember(const Real3* x) {
-    known.assign(x, x + work.size());
+    known.assign(x, x + scratch.size());
     knownBox = box();
 }
 
@@ -107,6 +108,7 @@ const Real3* ReplacingSolver::onConstraints(const Real3* x, Reach reach) {
     if (isKnown(x))
         return x;
     const Box now = box();
+    requireTargetsInRange(solver.getSet(), now, solver.getTime());
     if (!solver.isRankKnown(now))
         projector.forgetRank();
     if (mayBeMirrored && !findMirrored(solver.getSet(), x, now).empty()) {
@@ -135,37 +137,38 @@ const Real3* ReplacingSolver::onConstraints(const Real3* x, Reach reach) {
 void ReplacingSolver::solvePositions(const Real3* x, Real3* to) {
     begin("a step");
     const Real3* from = onConstraints(x, Reach::Bounded);
-    // `work` stays zero for particles that do not move: of those without mass, `to` has anything.
+    // `scratch` stays zero for particles that do not move: of those without mass, `to` has anything.
     const bool isGood = held.forMoving(runner.get(), [&](int begin, int end) {
-        return areFinite(begin, end, [&](int p) { return work[p] = to[p] - from[p]; });
+        return areFinite(begin, end, [&](int p) { return scratch[p] = to[p] - from[p]; });
     });
     if (!isGood)
-        throwNotFinite("displacement");
+        requireFinite("displacement");
     const ProjectionSettings with = settings();
-    const SolveReport report = solver.solvePositions(from, box(), work.data(), with.tolerance, with.maxIterations);
+    const SolveReport report = solver.solvePositions(from, box(), scratch.data(), with.tolerance, with.maxIterations);
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Positions);
     noteSolve(summary, solver.getSet(), report);
     held.forMoving(runner.get(), [&](int begin, int end) {
         for (int p = begin; p < end; p++)
-            known[p] = to[p] = from[p] + work[p];
+            known[p] = to[p] = from[p] + scratch[p];
         return true;
     });
 }
 
 void ReplacingSolver::solveVelocities(const Real3* x, Real3* v) {
-    begin("the velocities");
-    const Real3* at = onConstraints(x, Reach::Bounded);
-    const bool isGood = held.forMoving(
-        runner.get(), [&](int begin, int end) { return areFinite(begin, end, [&](int p) { return work[p] = v[p]; }); });
+    begin("a projection of velocities");
+    const Real3* at = onConstraints(x, Reach::Unbounded); // as far as it takes: nothing is moved
+    const bool isGood = held.forMoving(runner.get(), [&](int begin, int end) {
+        return areFinite(begin, end, [&](int p) { return scratch[p] = v[p]; });
+    });
     if (!isGood)
-        throwNotFinite("velocity");
-    const SolveReport report = projector.solveVelocities(settings(), at, work.data(), box(), solver.getTime());
+        requireFinite("velocity");
+    const SolveReport report = projector.solveVelocities(settings(), at, scratch.data(), box(), solver.getTime());
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Velocities);
     noteSolve(summary, solver.getSet(), report);
     held.forMoving(runner.get(), [&](int begin, int end) {
-        copy(&work[begin], &work[begin] + (end - begin), v + begin);
+        copy(&scratch[begin], &scratch[begin] + (end - begin), v + begin);
         return true;
     });
 }
@@ -201,14 +204,10 @@ int ReplacingSolver::findRank(const Real3* x) {
     return solver.rank();
 }
 
-void ReplacingSolver::throwNotFinite(const char* what) {
-    int first = (int) work.size();
-    held.forMoving(nullptr, [&](int begin, int end) {
-        for (int p = end; p-- > begin;)
-            first = isFinite(work[p]) ? first : min(first, p);
-        return true;
-    });
-    throwProblem(notFinite(solver.getSet(), what, first, activity()));
+void ReplacingSolver::requireFinite(const char* what) const {
+    for (int p = 0; p < (int) scratch.size(); p++)
+        if (!isFinite(scratch[p]))
+            throwProblem(notFinite(solver.getSet(), what, p, activity()));
 }
 
 string ReplacingSolver::activity() const {

@@ -55,8 +55,8 @@ private:
     /** Positions at which gradients are computed: those given, or if they violate the constraints, projected ones.
      *  Valid until the next call. */
     const Real3* onConstraints(const Real3* x, Reach reach);
-    /** @param what  the first of `work` is that is not finite */
-    [[noreturn]] void throwNotFinite(const char* what);
+    /** @throws ConstraintException if any of `scratch` is not finite. @param what  they are */
+    void requireFinite(const char* what) const;
     [[noreturn]] void fail(const SolveReport& report, Stage stage);
     SolveCircumstances during(const ProjectionSettings& of) const;
 
@@ -70,7 +70,7 @@ private:
     std::vector<Real3> known;     // [numParticles] positions after the last solve, of those held; empty: there was none
     Box knownBox;                 // at that time
     std::vector<Real3> projected; // [numParticles] of the present call
-    std::vector<Real3> work;      // [numParticles] displacements or velocities of those that move, else 0
+    std::vector<Real3> scratch;   // [numParticles] displacements or velocities of those that move, else 0
     bool mayBeMirrored;
 };
 

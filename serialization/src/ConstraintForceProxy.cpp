@@ -108,6 +108,8 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
         node.createChildNode("ParticleNames").setStringProperty("names", writeNames(force.getParticleNames()));
     if (!force.getBonds().empty()) // earlier releases ignore them
         node.createChildNode("Bonds").setStringProperty("particles", writeBonds(force.getBonds()));
+    if (!force.getCountedPairs().empty())
+        node.createChildNode("CountedPairs").setStringProperty("particles", writeBonds(force.getCountedPairs()));
     writeReferencePositions(force, node);
     node.setIntProperty("forceGroup", force.getForceGroup());
     node.setStringProperty("name", force.getName());
@@ -161,7 +163,8 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
                 .setStringProperty("name", force.getGlobalParameterName(i))
                 .setDoubleProperty("default", force.getGlobalParameterDefaultValue(i));
     }
-    node.setIntProperty("version", force.getReplacesSolver()            ? VersionWithReplacedSolver
+    const bool isNewest = force.getReplacesSolver() || !force.getCountedPairs().empty();
+    node.setIntProperty("version", isNewest                             ? VersionWithReplacedSolver
                                    : force.getNumGlobalParameters() > 0 ? VersionWithParameters
                                    : hasStartTimes                      ? VersionWithStartTimes
                                    : hasNames                           ? VersionWithNames
@@ -228,6 +231,8 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
     for (const SerializationNode& child : node.getChildren())
         if (child.getName() == "Bonds")
             force->setBonds(readBonds(child.getStringProperty("particles")));
+        else if (child.getName() == "CountedPairs")
+            force->setCountedPairs(readBonds(child.getStringProperty("particles")));
         else if (child.getName() == "ReferencePositions")
             readReferencePositions(child, *force);
     return force.release();

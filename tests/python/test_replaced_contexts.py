@@ -92,7 +92,8 @@ def test_the_remedy_can_be_typed():
         integrator.step(1)
     assert "integrator.applyConstraints" not in str(raised.value)
     assert "setMaxProjection" not in str(raised.value)
-    context.applyConstraints(1e-5)
+    assert "Call openmmconstraints.minimize(context)" in str(raised.value)
+    mc.minimize(context)
     integrator.step(1)
 
 
@@ -212,3 +213,21 @@ def test_a_summary_needs_a_solver():
     other = mm.Context(hinged(True), mc.RattleIntegrator(0.001), REFERENCE)
     with pytest.raises(mm.OpenMMException):
         force.getSolverSummary(other)
+
+
+def test_new_lengths_and_shapes_of_what_was_declared_are_held():
+    _, system = build("angles with their sides")
+    force = mc.ConstraintForce.cast(system.getForce(1))
+    declared = mc.replaceSolver(system)
+    assert declared.declared == len(declared.force.getCountedPairs()) == system.getNumConstraints() > 0
+    for each in (system, copy.deepcopy(system)):
+        own = mc.ConstraintForce.cast(each.getForce(1))
+        context = mm.Context(each, integrator := prepare(mm.VerletIntegrator(0.001), 1e-9), REFERENCE)
+        context.setPositions(CHAIN)
+        integrator.step(1)
+        first, second, _ = own.getDistanceParameters(0)
+        own.setDistanceParameters(0, first, second, 0.11)
+        own.updateParametersInContext(context)
+        integrator.step(1)
+        assert distance(context) == pytest.approx(0.11, rel=1e-8)
+    assert force.getNumDistances() > 0

@@ -9,7 +9,7 @@ import io
 import numpy as np
 import openmm as mm
 import pytest
-from held_kinds import CHAIN, KINDS, REFERENCE, build, removers
+from held_kinds import CHAIN, KINDS, REFERENCE, angle, build, length, removers
 from openmm import app
 from periodic_networks import helix
 from test_joined_bodies import PLACES, hinged

@@ -550,6 +550,20 @@ public:
     void setReplacesSolver(bool yes) {
         replacesSolver = yes;
     }
+    /** Pairs of particles between which a System constraint is for counting only (default: none). */
+    const std::vector<std::pair<int, int>>& getCountedPairs() const {
+        return countedPairs;
+    }
+    /** Say which System constraints are declared only for OpenMM to count degrees of freedom: other constraints or
+     * rigid bodies hold these distances, and the System constraints are neither checked nor solved, so that their
+     * lengths need not follow those of the others (updateParametersInContext()). openmmconstraints.replaceSolver()
+     * calls this.
+     *
+     *  @param pairs  indices of both particles of each
+     */
+    void setCountedPairs(const std::vector<std::pair<int, int>>& pairs) {
+        countedPairs = pairs;
+    }
     /** Result of the solver in the last call of an integrator of OpenMM where this library replaces its algorithms;
      * with an integrator of this library, of its last step.
      *
@@ -602,7 +616,7 @@ private:
     std::vector<CentroidDistance> centroidDistances;
     std::vector<Body> bodies;
     std::vector<std::string> particleNames;
-    std::vector<std::pair<int, int>> bonds;
+    std::vector<std::pair<int, int>> bonds, countedPairs;
     std::map<int, OpenMM::Vec3> referencePositions;
     bool periodic = false, replacesSolver = false;
 };

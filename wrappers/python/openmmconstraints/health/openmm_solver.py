@@ -74,7 +74,7 @@ def find_uncounted(listing: Listing, independent: int | None, degrees: int | Non
     if independent is None or not degrees or degrees < 0:
         return
     ends = [listing.of(k) for k in np.flatnonzero((listing.force < 0) & ~listing.is_ignored).tolist()]
-    counted = sum(all(listing.masses[p] > 0 for p in pair) for pair in ends)
+    counted = sum(all(0 <= p < len(listing.masses) and listing.masses[p] > 0 for p in pair) for pair in ends)
     if counted == independent:
         return
     factor = (degrees + independent - counted) / degrees
@@ -83,8 +83,9 @@ def find_uncounted(listing: Listing, independent: int | None, degrees: int | Non
         f"System: temperatures that StateDataReporter writes have to be multiplied by {factor:.6g}."
     )
     remedy = (
-        "Call openmmconstraints.replaceSolver(system) when everything else has been added: it declares what it can. "
-        "Thermostats are right in any case."
+        "replaceSolver(system), called last, declares distances and rigid bodies for OpenMM to count; angles, "
+        "dihedrals and expressions cannot be. Nose-Hoover thermostats are corrected, and Langevin integrators count "
+        "nothing."
     )
     values = {"factor": factor, "independent": independent, "counted": counted}
     yield Finding("warning", "temperature", message, remedy, (), (), (), values)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +63,12 @@ class ReplacedSolver:
             parts.append(f"declared {count_of(self.declared, 'distance')} in the System, for OpenMM to count")
         if self.moved:
             parts.append(f"moved {count_of(self.moved, 'redundant System constraint')} into the Force")
-        if self.uncounted:
+        if self.counted > self.independent:
+            parts.append(
+                f"OpenMM counts {self.counted - self.independent:,} too many: multiply temperatures of "
+                f"StateDataReporter by {self.temperature_factor:.6g}"
+            )
+        elif self.uncounted:
             missing = count_of(self.independent - self.counted, "degree")
             parts.append(
                 f"OpenMM does not count {missing} of freedom of {', '.join(self.uncounted)}: multiply temperatures of "
@@ -134,69 +139,100 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     listing.valid[list(found["refused"])] = False  # a Context says why
     independent = found["independent"] if found["isComplete"] and found["isRankKnown"] else None
 
+    before = system.getNumConstraints()
     force = ConstraintForce()
     force.setName("ReplacedSolver")
     force.setReplacesSolver(True)
     force.setUsesPeriodicBoundaryConditions(listing.periodic_system)
-    declared = {_pair(listing.of(k)) for k in _system_constraints(listing)}
-    moved = _redundant(listing, found["groups"], independent)
-    for k in moved:
-        first, second = listing.of(k)
-        force.addDistance(first, second, float(listing.target[k]))
-    for k in sorted((int(listing.index[k]) for k in moved), reverse=True):
-        system.removeConstraint(k)
-    added = 0
-    for (first, second), length in _held_pairs(system, listing):
-        if independent is None or len(declared) >= independent:
-            break
-        if (first, second) in declared or min(listing.masses[first], listing.masses[second]) == 0:
-            continue
-        system.addConstraint(first, second, length)
-        declared.add((first, second))
-        added += 1
+    moved = _move(system, listing, force, _to_be_moved(listing, found, independent))
+    counted = {_pair(listing.of(k)) for k in _counted(listing)} - moved
+    declared = _declare(system, listing, counted, independent)
+    force.setCountedPairs(sorted(declared))
     system.addForce(force)
     keep_system(force, system)
     if topology is not None:
         keep_topology(system, topology)
-    counted = len(_system_constraints(Listing(system)))
+    number = len(counted | declared)
     removes = any(isinstance(other, mm.CMMotionRemover) for other in system.getForces())
     massive = int(np.count_nonzero(listing.masses > 0))
     degrees = None if independent is None else 3 * massive - independent - 3 * removes
-    uncounted = _uncounted(system, listing, declared) if independent is not None and counted != independent else ()
-    return ReplacedSolver(force, added, len(moved), independent, counted, degrees, uncounted)
+    uncounted = _uncounted(system, listing, counted | declared) if independent not in (None, number) else ()
+    return ReplacedSolver(
+        force,
+        len(declared),
+        before - system.getNumConstraints() + len(declared),
+        independent,
+        number,
+        degrees,
+        uncounted,
+    )
 
 
 def _pair(particles: tuple[int, ...]) -> Pair:
     return min(particles), max(particles)
 
 
-def _system_constraints(listing: Listing) -> list[int]:
+def _own(listing: Listing) -> list[int]:
+    """The System's constraints of particles that exist, but for those that are ignored."""
+    which = np.flatnonzero(listing.force[: listing.count] < 0)  # they come first, and have two particles
+    pairs = listing.particle[: 2 * len(which)].reshape(-1, 2)
+    inside = np.all((pairs >= 0) & (pairs < len(listing.masses)), axis=1)
+    return which[inside & ~listing.is_ignored[which]].tolist()
+
+
+def _counted(listing: Listing) -> list[int]:
     """Those between particles with mass, which OpenMM counts."""
-    return [
-        k
-        for k in np.flatnonzero((listing.force < 0) & listing.valid & ~listing.is_ignored).tolist()
-        if all(listing.masses[p] > 0 for p in listing.of(k))
-    ]
+    return [k for k in _own(listing) if all(listing.masses[p] > 0 for p in listing.of(k))]
 
 
-def _redundant(listing: Listing, groups: Sequence[Mapping[str, Any]], independent: int | None) -> list[int]:
-    """System constraints that are to be moved: repeated ones, which OpenMM refuses, and others that follow from the
+def _to_be_moved(listing: Listing, found: Mapping[str, Any], independent: int | None) -> list[int]:
+    """System constraints that OpenMM refuses, repeated ones and those with an anchor, and others that follow from the
     rest, as many as there are beyond the independent ones."""
-    own, known, repeated = _system_constraints(listing), set(), []
-    for k in own:
+    known: set[Pair] = set()
+    refused = sorted(set(_own(listing)).difference(_counted(listing)))
+    for k in _counted(listing):
         if _pair(listing.of(k)) in known:
-            repeated.append(k)
+            refused.append(k)
         known.add(_pair(listing.of(k)))
     surplus = 0 if independent is None else len(known) - independent
-    following: set[int] = set()
-    for group in groups:
+    following = set(found["absorbed"])
+    for group in found["groups"]:
         of_system = [k for k in group["constraints"] if listing.force[k] < 0]
         if group["kind"] == REDUNDANT:
             following.update(of_system)
         elif group["kind"] in (STRAIGHT, FLAT, SPATIAL):
             following.update(_beyond_three(listing, of_system))
-    others = sorted(following.intersection(own).difference(repeated))
-    return sorted(repeated + (others[-surplus:] if surplus > 0 else []))
+    others = sorted(following.intersection(_counted(listing)).difference(refused))
+    return sorted(refused + (others[-surplus:] if surplus > 0 else []))
+
+
+def _move(system: mm.System, listing: Listing, force: ConstraintForce, constraints: list[int]) -> set[Pair]:
+    """Move System constraints into a Force.
+
+    Returns
+    -------
+    pairs that the System has no longer
+    """
+    for k in constraints:
+        first, second = listing.of(k)
+        force.addDistance(first, second, float(listing.target[k]))
+    for index in sorted((int(listing.index[k]) for k in constraints), reverse=True):
+        system.removeConstraint(index)
+    staying = {_pair(listing.of(k)) for k in set(_own(listing)).difference(constraints)}
+    return {_pair(listing.of(k)) for k in constraints} - staying
+
+
+def _declare(system: mm.System, listing: Listing, counted: set[Pair], independent: int | None) -> set[Pair]:
+    """Declare distances that are held, until there are as many as are independent."""
+    declared: set[Pair] = set()
+    for (first, second), length in _held_pairs(system, listing):
+        if independent is None or len(counted) + len(declared) >= independent:
+            break
+        is_known = (first, second) in counted or (first, second) in declared
+        if not is_known and min(listing.masses[first], listing.masses[second]) > 0:
+            system.addConstraint(first, second, length)
+            declared.add((first, second))
+    return declared
 
 
 def _beyond_three(listing: Listing, constraints: list[int]) -> list[int]:
@@ -238,10 +274,11 @@ def _massive_shape(system: mm.System, listing: Listing, b: int) -> tuple[list[in
 
 
 def _pairs_of_body(system: mm.System, listing: Listing, b: int) -> Iterator[tuple[Pair, float]]:
-    """Distances that hold a body: of its second particle one, of its third two, of each further one three."""
+    """Distances that hold a body: of each particle to three before it. They are near in its order, not to the same
+    three, because OpenMM sets its own algorithm up for them, too: with many to one particle that takes minutes."""
     particles, x = _massive_shape(system, listing, b)
     for n in range(len(particles)):
-        for m in range(min(n, 3)):
+        for m in range(max(0, n - 3), n):
             yield _pair((particles[m], particles[n])), float(np.linalg.norm(x[n] - x[m]))
 
 

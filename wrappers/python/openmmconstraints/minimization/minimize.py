@@ -104,7 +104,11 @@ def minimize(
         raise TypeError(f"minimize: the reporter must be an openmm.MinimizationReporter, not {type(reporter).__name__}")
     if _is_replaced(context):
         with _beside(context) as other:
-            return minimize(other, tolerance, maxIterations, reporter)
+            return _minimize(other, wanted, most, reporter)
+    return _minimize(context, wanted, most, reporter)
+
+
+def _minimize(context: mm.Context, wanted: float, most: int, reporter: mm.MinimizationReporter | None) -> Minimum:
     integrator = current_integrator(context.getIntegrator(), _FOREIGN)
     velocities = context.getState(positions=True, velocities=True).getVelocities(asNumpy=True)
     with _restored_if_raised(context), _tightened(integrator):
@@ -129,7 +133,7 @@ def minimize(
             f"{wanted:g}. The precision of the platform hides any further descent, or the energy has no minimum. "
             "Increase the tolerance, or use a platform of higher precision.",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return Minimum(
         force <= wanted,
