@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Statistics of long runs, from a bare checkout: makes .venv, builds and installs the package where needed. The experiments
-# of validation/ give a table (Markdown and JSON) and plots, in about 20 minutes on one core. Exit status 1 if a check fails.
+# of validation/ give a table (Markdown and JSON) and plots, in about 23 minutes on one core. Exit status 1 if a check fails.
 #
 #   scripts/validate.sh            # the experiments, then the tests that test.sh leaves out: `ctest -L statistics` and
 #                                  # `pytest -m statistics`

@@ -155,7 +155,8 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
                (!context.isIterative   ? ""
                 : context.note.empty() ? "choose setSolver(MatrixInversion) for strongly coupled constraints, "
                                        : "couple fewer constraints (" + context.note + "), ") +
-               "raise setMaxIterations(), or check that the lengths do not contradict each other.";
+               (context.isOurs ? "raise setMaxIterations(), " : "") +
+               "or check that the lengths do not contradict each other.";
     }
 }
 

@@ -17,21 +17,12 @@ namespace ConstraintPlugin {
 class ConstraintForce;
 class ConstraintIntegrator;
 
-/** Report Forces that do not work with these constraints or with our integrators:
- *  - a CMMotionRemover or a barostat if an expression, such as a surface, is fixed in space: a CMMotionRemover would
- * stop the motion along the surface, and a barostat would move particles off it and accept moves by the energy of such
- * a state;
- *  - a CMMotionRemover if massive particles are tied to an anchor: it would remove their motion;
- *  - barostats that scale particles one by one, if a constraint joins some of them;
- *  - AndersenThermostat, which would sample a wrong temperature with constraints of Forces that join particles which
- *    the System's own constraints do not;
- *  - with our integrators, Drude particles, which need a heat bath of their own. */
-void checkForces(const OpenMM::System& system, const ConstraintSet& set, bool areIntegratorsOurs,
-                 const ProblemReport& report);
-
 /** With multiple time steps, report Forces whose group is not listed: they would be left out. */
 void checkForceGroups(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                       const ProblemReport& report);
+
+/** The integrator that takes the steps: of a CompoundIntegrator the present child. */
+OpenMM::Integrator& currentIntegrator(OpenMM::Integrator& integrator);
 
 /** Whether an integrator is of this library; of a CompoundIntegrator, whether all children are. */
 bool areAllOurs(const OpenMM::Integrator& integrator);
@@ -43,10 +34,6 @@ const ConstraintForce* findReplacingForce(const OpenMM::System& system);
  * Where a Force replaces the solver, only those that have no constraints. */
 void checkIntegrator(const OpenMM::System& system, const OpenMM::Integrator& integrator, const ProblemReport& report);
 
-/** Where a Force replaces the solver of others, report constraints that only our integrators solve, because they move
- * in time, and barostats that come after this Force and move groups of a constraint apart: nobody would project their
- * moves before the step. */
-void checkReplaced(const OpenMM::System& system, const ConstraintSet& set, const ProblemReport& report);
 /** @param which  "The integrator of this Context" */
 ConstraintProblem wrongIntegrator(const std::string& which);
 

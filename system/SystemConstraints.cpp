@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "SystemConstraints.h"
+#include "DisjointSets.h"
 #include "openmm/serialization/XmlSerializer.h"
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 using namespace OpenMM;
@@ -34,24 +34,17 @@ std::unique_ptr<System> withoutOwnConstraints(const System& system) {
 
 bool isOwnSetupSlow(const System& system) {
     constexpr int many = 1000;
-    std::vector<int> next(system.getNumParticles()), count(system.getNumParticles());
-    std::iota(next.begin(), next.end(), 0);
-    const auto root = [&](int p) {
-        while (next[p] != p)
-            p = next[p] = next[next[p]];
-        return p;
-    };
+    DisjointSets sets(system.getNumParticles());
+    std::vector<int> count(system.getNumParticles());
     int p1, p2;
     double length;
     for (int i = 0; i < system.getNumConstraints(); i++) {
         system.getConstraintParameters(i, p1, p2, length);
         if (std::min(p1, p2) < 0 || std::max(p1, p2) >= system.getNumParticles())
             return false; // OpenMM reports it
-        const int to = root(p1), from = root(p2);
-        if (to != from) {
-            next[from] = to;
+        const int to = sets.find(p1), from = sets.find(p2);
+        if (sets.join(to, from))
             count[to] += count[from];
-        }
         if (++count[to] >= many)
             return true;
     }

@@ -63,6 +63,38 @@ TEST_P(ReplacedStates, ProjectsWhatIsSet) {
     EXPECT_NEAR(angleOf(run.positions()), 1.9, 1e-8);
 }
 
+TEST_P(ReplacedStates, MovesBondedParticlesAlongWhereAProjectionIsFar) {
+    // Of a chain only the dihedral of the first four is held; stages keep the bond to the fifth.
+    const double bond = 0.15;
+    auto system = std::make_unique<System>();
+    auto* bonds = new HarmonicBondForce();
+    for (int i = 0; i < 5; i++) {
+        system->addParticle(i == 4 ? 1 : 12);
+        if (i > 0)
+            bonds->addBond(i - 1, i, bond, 1e5);
+    }
+    system->addForce(bonds);
+    addReplacing(*system)->addDihedral(0, 1, 2, 3, 0.4);
+    const double c = bond * std::cos(0.1), s = bond * std::sin(0.1);
+    const Vectors start = {Vec3(0, bond, 0), Vec3(), Vec3(bond, 0, 0), Vec3(bond, c, s), Vec3(bond, 2 * c, 2 * s)};
+    ForeignRun run(std::move(system), makeForeign("LangevinMiddle", 0.001, 1e-9), GetParam());
+    run.context->setPositions(start);
+    run.context->applyConstraints(1e-5);
+    const Vectors x = run.positions();
+    EXPECT_NEAR(std::sqrt((x[4] - x[3]).dot(x[4] - x[3])), bond, 1e-3);
+    EXPECT_GT((x[4] - start[4]).dot(x[4] - start[4]), 1e-7);
+    auto& force = dynamic_cast<ConstraintForce&>(run.system->getForce(1));
+    force.setDihedralParameters(0, 0, 1, 2, 3, 2.0); // the fifth moves farthest
+    force.updateParametersInContext(*run.context);
+    EXPECT_EQ(kindOf([&] { run.context->applyConstraints(1e-5); }), "far-off");
+}
+
+TEST_P(ReplacedStates, SaysThatPositionsWereForgotten) {
+    ConstraintForce* force;
+    ForeignRun run(bentSystem(force), makeForeign("LangevinMiddle", 0.001, 1e-9), GetParam());
+    expectAll(messageOf([&] { run.integrator->step(1); }), {"Particle positions have not been set"});
+}
+
 TEST_P(ReplacedStates, FollowsStatesAndCheckpoints) {
     ConstraintForce* force;
     ForeignRun run(bentSystem(force), makeForeign("CustomVerlet", 0.001, 1e-10), GetParam());

@@ -50,13 +50,14 @@ BY_HAND = {
     IMPLEMENTATION: "Threads threads update_parameters",  # which thread has a kernel, and Forces that change
     "serialization/src": "Serialization serialization pickle",  # pickles are XML
     "platforms/host": "NotFinite Failures",  # its StateErrors
-    "platforms/reference": "Agreement Integrators ConstraintForceIntegrator MultipleTimeSteps",  # its steps
+    "platforms/reference": "Agreement Integrators ConstraintForceIntegrator MultipleTimeSteps Replaced*",  # its steps
     "platforms/common": "calls/ emulator/ oclgrind/ KineticEnergy Reordering Repeats",  # what only devices do
     "platforms/common/kernels": "calls/ emulator/ oclgrind/",  # compile or run all of them
     "platforms/opencl": "calls/ oclgrind/",  # their Contexts are on OpenCL
     "platforms/cuda": "calls/ emulator/",  # with a fake driver, and the like of a device
     WRAPPER: "cast comfort folders pickle stubs units wheels/",  # wrapper.i, wrapper.pyi, _proxies.py, _quantities.py
     f"{PACKAGE}/terminal": "cli",  # which prints by it
+    "benchmarks/ligands": "every_integrator",  # which benchmarks them
     "benchmarks/gpumodel": "calls/",  # check_doubles.py reads machine instructions by it
     "docs": "browser/",  # opens the pages
     "docs/extensions": "browser/",  # opens the pages that Sphinx makes with them

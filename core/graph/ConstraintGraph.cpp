@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintGraph.h"
+#include "DisjointSets.h"
 #include "OutOfMemory.h"
 #include <iterator>
 #include <numeric>
@@ -17,28 +18,22 @@ const char* nameOf(ClusterSolverKind kind) {
 
 std::vector<std::vector<int>> findClusters(const ConstraintSet& set, const std::vector<int>& active) {
     // Disjoint sets of nodes. Constraints that share only an immovable one are not coupled.
-    std::vector<int> parent(set.numNodes());
-    std::iota(parent.begin(), parent.end(), 0);
-    auto root = [&](int p) {
-        while (parent[p] != p)
-            p = parent[p] = parent[parent[p]];
-        return p;
-    };
+    DisjointSets sets(set.numNodes());
     auto firstMovable = [&](const Constraint& c) {
         const std::vector<int>& nodes = set.nodesOf(c);
         return *std::find_if(nodes.begin(), nodes.end(), [&](int node) { return set.inverseMassOf(node) > 0; });
     };
     for (int k : active) {
         const Constraint& c = set.constraints[k];
-        const int first = root(firstMovable(c));
+        const int first = firstMovable(c);
         for (int node : set.nodesOf(c))
             if (set.inverseMassOf(node) > 0)
-                parent[root(node)] = first;
+                sets.join(first, node);
     }
     std::vector<std::vector<int>> clusters;
     std::vector<int> clusterOf(set.numNodes(), -1);
     for (int k : active) {
-        int& cluster = clusterOf[root(firstMovable(set.constraints[k]))];
+        int& cluster = clusterOf[sets.find(firstMovable(set.constraints[k]))];
         if (cluster < 0) {
             cluster = (int) clusters.size();
             clusters.emplace_back();

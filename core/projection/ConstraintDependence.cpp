@@ -3,12 +3,11 @@
 // Functions of ConstraintSolver other than the stages: how constraints depend on each other, and terms of the linear
 // equations for readings.
 #include "ConstraintSolver.h"
+#include "DisjointSets.h"
 #include "GenericRank.h"
 #include "IndependentRows.h"
 #include "PossibleWindings.h"
 #include <iterator>
-#include <map>
-#include <numeric>
 
 namespace ConstraintPlugin {
 
@@ -293,46 +292,44 @@ RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box)
 
 std::vector<std::pair<std::vector<int>, int>> ConstraintSolver::rankOfGroups() const {
     const int n = set.numParticles();
-    std::vector<int> parent(n), rank(n), numBodies(n);
-    std::iota(parent.begin(), parent.end(), 0);
-    const auto rootOf = [&](int p) {
-        while (parent[p] != p)
-            p = parent[p] = parent[parent[p]];
-        return p;
+    DisjointSets groups(n);
+    struct Share {
+        int particle, rank;
     };
-    // A group is its smallest particle. Massless ones join nothing.
-    const auto add = [&](const std::vector<int>& particles, int number) {
+    std::vector<Share> shares; // of one group each
+    const auto add = [&](const std::vector<int>& particles, int rank) {
         int first = -1;
-        for (int p : particles) {
-            if (set.inverseMass[p] == 0)
-                continue;
-            const int root = rootOf(p);
-            const int joined = first < 0 ? root : std::min(first, root),
-                      other = first < 0 ? root : std::max(first, root);
-            parent[other] = joined;
-            rank[joined] += joined == other ? 0 : rank[other];
-            first = joined;
-        }
+        for (int p : particles)
+            if (set.inverseMass[p] > 0) { // what does not move joins nothing
+                first = first < 0 ? p : first;
+                groups.join(first, p);
+            }
         if (first >= 0)
-            rank[first] += number;
+            shares.push_back({first, rank});
     };
+    std::vector<int> numBodies(n);
     for (const RigidBody& body : set.bodies) {
         add(body.particles, 3 * body.numMassive - body.degreesOfFreedom());
         for (int p : body.particles)
             if (set.inverseMass[p] > 0 && numBodies[p]++ > 0)
-                rank[rootOf(p)] -= 3; // a copy, as in rank()
+                shares.push_back({p, -3}); // a copy, as in rank()
     }
     for (int k : active)
         add(set.constraints[k].particles, 1);
-    std::map<int, std::pair<std::vector<int>, int>> groups;
-    for (int p = 0; p < n; p++)
-        if (const int root = rootOf(p); rank[root] > 0) {
-            groups[root].first.push_back(p);
-            groups[root].second = rank[root];
-        }
+    std::vector<int> rank(n), place(n, -1);
+    for (const Share& share : shares)
+        rank[groups.find(share.particle)] += share.rank;
     std::vector<std::pair<std::vector<int>, int>> result;
-    for (auto& [root, group] : groups)
-        result.push_back(std::move(group));
+    for (int p = 0; p < n; p++) {
+        const int group = groups.find(p);
+        if (rank[group] == 0)
+            continue;
+        if (place[group] < 0) {
+            place[group] = (int) result.size();
+            result.push_back({{}, rank[group]});
+        }
+        result[place[group]].first.push_back(p);
+    }
     return result;
 }
 

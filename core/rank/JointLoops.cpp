@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "JointLoops.h"
-#include <numeric>
+#include "DisjointSets.h"
 #include <set>
 
 namespace ConstraintPlugin {
@@ -9,21 +9,10 @@ namespace ConstraintPlugin {
 bool areJointsIndependent(const ConstraintSet& set) {
     // Bodies by their first nodes, particles, and one place for all that does not move.
     const int place = set.numNodes();
-    std::vector<int> next(place + 1);
-    std::iota(next.begin(), next.end(), 0);
-    const auto root = [&](int i) {
-        while (next[i] != i)
-            i = next[i] = next[next[i]];
-        return i;
-    };
-    const auto join = [&](int i, int j) { // false: they were joined already
-        const int from = root(i), to = root(j);
-        next[from] = to;
-        return from != to;
-    };
+    DisjointSets sets(place + 1);
     for (int b = 0; b < (int) set.bodies.size(); b++)
         if (set.bodies[b].constants.inverseMass == 0)
-            join(set.originNodeOf(b), place);
+            sets.join(place, set.originNodeOf(b));
     std::vector<int> ends, loops, joined; // one end of each such constraint
     std::set<std::array<int, 2>> joints;  // three or more constraints each
     for (const Constraint& c : set.constraints) {
@@ -40,7 +29,7 @@ bool areJointsIndependent(const ConstraintSet& set) {
         ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
         bool isLoop = ends.size() == 1;
         for (std::size_t i = 1; i < ends.size(); i++)
-            isLoop = !join(ends[i], ends[0]) || isLoop;
+            isLoop = !sets.join(ends[0], ends[i]) || isLoop;
         if (isLoop)
             loops.push_back(ends[0]);
         if (set.isJoined(c))
@@ -48,8 +37,8 @@ bool areJointsIndependent(const ConstraintSet& set) {
     }
     std::set<int> withLoop;
     for (int end : loops)
-        withLoop.insert(root(end));
-    return std::none_of(joined.begin(), joined.end(), [&](int end) { return withLoop.count(root(end)) > 0; });
+        withLoop.insert(sets.find(end));
+    return std::none_of(joined.begin(), joined.end(), [&](int end) { return withLoop.count(sets.find(end)) > 0; });
 }
 
 } // namespace ConstraintPlugin

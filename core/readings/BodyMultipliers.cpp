@@ -3,6 +3,7 @@
 #include "BodyMultipliers.h"
 #include "BodyFit.h"
 #include "ConstraintForces.h"
+#include "DisjointSets.h"
 #include "Jacobian.h"
 #include "LeastSquares.h"
 #include "SpanningBase.h"
@@ -91,24 +92,19 @@ void addOfBase(const ConstraintSet& set, const RecognizedBody& recognized, const
 /** Bodies of full dimension, by constraints that they have in common. */
 std::vector<std::vector<int>> groupBodies(const ConstraintSet& set) {
     const int n = (int) set.recognized.size();
-    std::vector<int> parent(n), first(set.constraints.size(), -1);
-    std::iota(parent.begin(), parent.end(), 0);
-    const auto rootOf = [&](int b) {
-        while (parent[b] != b)
-            b = parent[b] = parent[parent[b]];
-        return b;
-    };
+    DisjointSets sets(n);
+    std::vector<int> first(set.constraints.size(), -1);
     const auto isIncluded = [&](int b) { return set.recognized[b].body >= 0 && !hasBase(set, set.recognized[b]); };
     for (int b = 0; b < n; b++)
         for (int k : isIncluded(b) ? set.recognized[b].constraints : std::vector<int>())
             if (first[k] < 0)
                 first[k] = b;
             else
-                parent[rootOf(b)] = rootOf(first[k]);
+                sets.join(first[k], b);
     std::vector<std::vector<int>> groups(n);
     for (int b = 0; b < n; b++)
         if (isIncluded(b))
-            groups[rootOf(b)].push_back(b);
+            groups[sets.find(b)].push_back(b);
     groups.erase(std::remove_if(groups.begin(), groups.end(), [](const auto& group) { return group.empty(); }),
                  groups.end());
     return groups;

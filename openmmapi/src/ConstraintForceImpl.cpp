@@ -3,6 +3,7 @@
 #include "ConstraintForceImpl.h"
 #include "CollectConstraints.h"
 #include "CoreExceptions.h"
+#include "ForceChecks.h"
 #include "SystemChecks.h"
 #include "ThermostatDegrees.h"
 #include "openmm/CompoundIntegrator.h"
@@ -15,17 +16,6 @@ using namespace OpenMM;
 using namespace std;
 
 namespace ConstraintPlugin {
-
-namespace {
-
-/** The integrator that takes the steps: of several the current one. */
-Integrator& steppingIntegrator(ContextImpl& context) {
-    Integrator& integrator = context.getIntegrator();
-    auto* compound = dynamic_cast<CompoundIntegrator*>(&integrator);
-    return compound == nullptr ? integrator : compound->getIntegrator(compound->getCurrentIntegrator());
-}
-
-} // namespace
 
 void ConstraintForceImpl::initialize(ContextImpl& context) {
     const System& system = context.getSystem();
@@ -71,7 +61,7 @@ void ConstraintForceImpl::replaceSolver(ContextImpl& context) {
 }
 
 void ConstraintForceImpl::updateContextState(ContextImpl& context, bool& forcesInvalid) {
-    const bool isOurs = dynamic_cast<ConstraintIntegrator*>(&steppingIntegrator(context)) != nullptr;
+    const bool isOurs = dynamic_cast<ConstraintIntegrator*>(&currentIntegrator(context.getIntegrator())) != nullptr;
     if (!isOurs && declaresAny && replacingImpl(context) == nullptr) // whatever the System says since
         throwProblem(wrongIntegrator("The integrator of this Context"));
     if (isOurs || replacing == nullptr)
@@ -85,7 +75,7 @@ void ConstraintForceImpl::updateContextState(ContextImpl& context, bool& forcesI
 
 double ConstraintForceImpl::calcForcesAndEnergy(ContextImpl& context, bool, bool, int) {
     if (!defaultParameters.empty())
-        if (auto* ours = dynamic_cast<ConstraintIntegrator*>(&steppingIntegrator(context)))
+        if (auto* ours = dynamic_cast<ConstraintIntegrator*>(&currentIntegrator(context.getIntegrator())))
             ours->requireProjected();
     return 0;
 }
@@ -119,7 +109,7 @@ ConstraintForceImpl* ConstraintForceImpl::replacingImpl(ContextImpl& context) {
 }
 
 SolverSummary ConstraintForceImpl::getSolverSummary(ContextImpl& context) {
-    if (const auto* ours = dynamic_cast<const ConstraintIntegrator*>(&steppingIntegrator(context)))
+    if (const auto* ours = dynamic_cast<const ConstraintIntegrator*>(&currentIntegrator(context.getIntegrator())))
         return ours->getSolverSummary();
     if (const ConstraintForceImpl* impl = replacingImpl(context))
         return impl->replacing->getSummary();
@@ -128,7 +118,7 @@ SolverSummary ConstraintForceImpl::getSolverSummary(ContextImpl& context) {
 }
 
 vector<double> ConstraintForceImpl::getMultipliers(ContextImpl& context) const {
-    const auto* integrator = dynamic_cast<const ConstraintIntegrator*>(&steppingIntegrator(context));
+    const auto* integrator = dynamic_cast<const ConstraintIntegrator*>(&currentIntegrator(context.getIntegrator()));
     if (integrator == nullptr)
         throw OpenMMException(
             "getMultipliers: only integrators of openmm-constraints know multipliers, as RattleLangevinIntegrator: "

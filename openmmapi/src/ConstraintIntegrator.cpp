@@ -6,13 +6,13 @@
 #include "ConstraintErrors.h"
 #include "ConstraintSolver.h"
 #include "CoreExceptions.h"
+#include "ForceChecks.h"
 #include "KernelHold.h"
 #include "OpenMMVectors.h"
 #include "ProblemReport.h"
 #include "Settings.h"
 #include "SystemChecks.h"
 #include "openmm/CMMotionRemover.h"
-#include "openmm/CompoundIntegrator.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include "openmm/internal/ContextImpl.h"
@@ -160,10 +160,7 @@ double ConstraintIntegrator::applyConstraints() {
 }
 
 static ConstraintIntegrator& currentOfOurs(ContextImpl& context) {
-    Integrator* integrator = &context.getIntegrator();
-    if (auto* compound = dynamic_cast<CompoundIntegrator*>(integrator))
-        integrator = &compound->getIntegrator(compound->getCurrentIntegrator());
-    return dynamic_cast<ConstraintIntegrator&>(*integrator);
+    return dynamic_cast<ConstraintIntegrator&>(currentIntegrator(context.getIntegrator()));
 }
 
 void applyConstraintsForOpenMM(ContextImpl& context) {

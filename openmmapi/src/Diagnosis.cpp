@@ -6,6 +6,7 @@
 #include "Conditioning.h"
 #include "ConstraintErrors.h"
 #include "CoreExceptions.h"
+#include "ForceChecks.h"
 #include "NetworkChecks.h"
 #include "OpenMMVectors.h"
 #include "PossibleWindings.h"
@@ -268,7 +269,8 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
         for (int k = 0; k < set.numListed; k++)
             if (set.constraints[k].particles.empty())
                 diagnosis.refused.push_back(k);
-            else if (set.constraints[k].isAbsorbed && set.constraints[k].recognized < 0)
+            else if (set.constraints[k].isAbsorbed && set.constraints[k].recognized < 0 &&
+                     !set.constraints[k].isForCounting)
                 diagnosis.absorbed.push_back(k);
         diagnosis.absorbedDeviation = set.absorbedDeviation;
         diagnosis.absorbedConstraint = set.absorbedConstraint;

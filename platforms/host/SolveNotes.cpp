@@ -96,6 +96,13 @@ vector<int> particlesOf(const ConstraintSet& set, const Projection& projection) 
                                     : vector<int>();
 }
 
+/** Whether the worst of a report is of a Force, not of the System itself. */
+bool isOfForce(const ConstraintSet& set, const SolveReport& report) {
+    if (report.body >= 0)
+        return set.bodies[report.body].force >= 0;
+    return report.constraint >= 0 && set.constraints[report.constraint].force >= 0;
+}
+
 /** Whether a constraint or a body of a Force, not of the System itself, has a particle. */
 bool isHeldByForce(const ConstraintSet& set, int particle) {
     const auto holds = [&](const auto& holder) {
@@ -109,8 +116,10 @@ bool isHeldByForce(const ConstraintSet& set, int particle) {
 } // namespace
 
 void requireNear(const SolveCircumstances& during, const Projection& projection, const Real3* before, const Box& box) {
-    if (projection.outcome != Projection::Outcome::Projected || !(projection.distance > during.settings.maxMove) ||
-        !isHeldByForce(during.solver.getSet(), projection.particle))
+    const ConstraintSet& set = during.solver.getSet();
+    const bool isFar =
+        projection.outcome == Projection::Outcome::Projected && projection.distance > during.settings.maxMove;
+    if (!isFar || !(isOfForce(set, projection.before) || isHeldByForce(set, projection.particle)))
         return;
     throwProblem(farOff(during.solver.getSet(), projection, before, box, during.time, during.settings.maxMove,
                         during.activity, during.isOurs));
@@ -122,7 +131,8 @@ void throwFailedSolve(const SolveCircumstances& during, const SolveReport& repor
                     {stage, during.activity, during.settings.tolerance, during.settings.timeScale, during.time,
                      during.stepSize, during.description, isServedIteratively(solver.getGraph(), report.constraint),
                      describeFallbacks(solver.getGraph()),
-                     targetNearLimitOf(solver, report, during.time, during.stepSize), during.isProjection});
+                     targetNearLimitOf(solver, report, during.time, during.stepSize), during.isProjection,
+                     during.isOurs});
 }
 
 void requireProjection(const SolveCircumstances& during, const Projection& projection, Stage stage, const Real3* x,

@@ -7,8 +7,9 @@
 #include "NetworkChecks.h"
 #include "OpenMMVectors.h"
 #include "StateErrors.h"
-#include "openmm/CompoundIntegrator.h"
+#include "SystemChecks.h"
 #include "openmm/Integrator.h"
+#include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include <cstring>
 #include <limits>
@@ -65,14 +66,12 @@ bool ReplacingSolver::setTargets(const ConstraintSet& constraints) {
 
 ProjectionSettings ReplacingSolver::settings() const {
     // The tolerances that OpenMM passes are others in some calls: 1e-4 for shifted velocities.
-    const Integrator* integrator = &context.getIntegrator();
-    if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(integrator))
-        integrator = &compound->getIntegrator(compound->getCurrentIntegrator());
+    const Integrator& integrator = currentIntegrator(context.getIntegrator());
     ProjectionSettings settings;
-    settings.tolerance = max(integrator->getConstraintTolerance(), smallestTolerance);
+    settings.tolerance = max(integrator.getConstraintTolerance(), smallestTolerance);
     settings.maxIterations = 500;
-    if (integrator->getStepSize() > 0)
-        settings.timeScale = integrator->getStepSize();
+    if (integrator.getStepSize() > 0)
+        settings.timeScale = integrator.getStepSize();
     return settings;
 }
 
@@ -107,6 +106,9 @@ void ReplacingSolver::remember(const Real3* x) {
 const Real3* ReplacingSolver::onConstraints(const Real3* x, Reach reach) {
     if (isKnown(x))
         return x;
+    const auto isAtOrigin = [](const Real3& r) { return isSame(r, Real3()); };
+    if (known.empty() && scratch.size() > 1 && all_of(x, x + scratch.size(), isAtOrigin))
+        throw OpenMMException("Particle positions have not been set");
     const Box now = box();
     requireTargetsInRange(solver.getSet(), now, solver.getTime());
     if (!solver.isRankKnown(now))
@@ -176,7 +178,8 @@ void ReplacingSolver::solveVelocities(const Real3* x, Real3* v) {
 void ReplacingSolver::project(Real3* x) {
     begin("the projection of the positions");
     known.clear(); // even errors below the tolerance of a step, as our integrators do
-    take(onConstraints(x, Reach::Staged), x);
+    const Real3* there = onConstraints(x, Reach::Staged); // which moves bonded particles along
+    copy(there, there + scratch.size(), x);
 }
 
 bool ReplacingSolver::projectStart(Real3* x) {
@@ -185,15 +188,8 @@ bool ReplacingSolver::projectStart(Real3* x) {
         return false;
     const Real3* there = onConstraints(x, Reach::Bounded);
     const bool isMoved = there != x;
-    take(there, x);
+    copy(there, there + scratch.size(), x);
     return isMoved;
-}
-
-void ReplacingSolver::take(const Real3* there, Real3* x) const {
-    held.forMoving(runner.get(), [&](int begin, int end) {
-        copy(there + begin, there + end, x + begin);
-        return true;
-    });
 }
 
 int ReplacingSolver::findRank(const Real3* x) {

@@ -50,8 +50,6 @@ private:
     std::string activity() const;
     bool isKnown(const Real3* x) const;
     void remember(const Real3* x);
-    /** Take positions on the constraints as those of the Context. */
-    void take(const Real3* there, Real3* x) const;
     /** Positions at which gradients are computed: those given, or if they violate the constraints, projected ones.
      *  Valid until the next call. */
     const Real3* onConstraints(const Real3* x, Reach reach);

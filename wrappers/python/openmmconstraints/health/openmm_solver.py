@@ -83,8 +83,8 @@ def find_uncounted(listing: Listing, independent: int | None, degrees: int | Non
         f"System: temperatures that StateDataReporter writes have to be multiplied by {factor:.6g}."
     )
     remedy = (
-        "replaceSolver(system), called last, declares distances and rigid bodies for OpenMM to count; angles, "
-        "dihedrals and expressions cannot be. Nose-Hoover thermostats are corrected, and Langevin integrators count "
+        "replaceSolver(system), called last, declares distances and rigid bodies for OpenMM to count. Other kinds, and "
+        "linear bodies, cannot be declared. Nose-Hoover thermostats are corrected, and Langevin integrators count "
         "nothing."
     )
     values = {"factor": factor, "independent": independent, "counted": counted}

@@ -132,7 +132,10 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
         require_same_size(system, topology, "replaceSolver")
     for f, force in enumerate(system.getForces()):
         if ConstraintForce.isinstance(force) and ConstraintForce.cast(force).getReplacesSolver():
-            raise ValueError(f"replaceSolver: the Force with index {f} replaces the solver of this System already.")
+            raise ValueError(
+                f"replaceSolver: the Force with index {f} replaces the solver of this System already. To count anew, "
+                f"call system.removeForce({f}) first, and remove the System constraints of its getCountedPairs()."
+            )
     listing = Listing(system)
     x, box = (None, listing.box) if positions is None else positions_of(system, positions, "replaceSolver")
     found = _diagnose(system, RattleIntegrator(0.001), x, box, 0.0)
