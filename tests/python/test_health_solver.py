@@ -86,4 +86,20 @@ def test_what_is_not_counted_is_a_warning_with_the_factor():
     integrator = mm.LangevinMiddleIntegrator(300, 1, 0.001)
     found = kinds(mc.Health(system, integrator=integrator))["temperature"]
     assert found.values["factor"] == pytest.approx(added.temperature_factor) == pytest.approx(9 / 8)
-    assert "temperature" not in kinds(mc.Health(system))
+    assert "temperature" in kinds(mc.Health(system))
+    assert "temperature" not in kinds(mc.Health(system, integrator=mc.RattleIntegrator(0.001)))
+
+
+def test_a_system_with_replaced_solver_is_checked_as_such_without_an_integrator():
+    system = mm.System()
+    for _ in range(2):
+        system.addParticle(10)
+    force = mc.ConstraintForce()
+    force.addDistance(0, 1, 0.1, rate=0.01)
+    system.addForce(force)
+    assert mc.Health(system).ok
+    mc.replaceSolver(system)
+    health = mc.Health(system)
+    assert not health.ok
+    assert "moves in time" in kinds(health)["integrator"].message
+    assert mc.Health(system, integrator=mc.RattleIntegrator(0.001)).ok

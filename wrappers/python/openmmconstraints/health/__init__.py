@@ -19,7 +19,7 @@ from openmmconstraints.health.dependence import find_dependence
 from openmmconstraints.health.findings import Finding, worst_first
 from openmmconstraints.health.held import count_held, find_held
 from openmmconstraints.health.membership import find_membership, is_own_setup_slow
-from openmmconstraints.health.openmm_solver import Solver, find_uncounted, find_unequal_waters, solver_of
+from openmmconstraints.health.openmm_solver import Solver, find_uncounted, find_unequal_waters, is_replaced, solver_of
 from openmmconstraints.health.placement import Placement, Violation, lost_positions, place
 from openmmconstraints.health.vibrations import Vibration, find_vibrations, recommend_step
 from openmmconstraints.inspection.arguments import require
@@ -112,7 +112,8 @@ class Health:
         topology : openmm.app.Topology, optional
             of the System: findings then name atoms; without it, those of setTopology() do
         integrator : openmm.Integrator, optional
-            that the run will use, RattleIntegrator by default: its settings are checked, and a copy takes the steps
+            that the run will use: its settings are checked, and a copy takes the steps. By default it is
+            RattleIntegrator, or VerletIntegrator where replaceSolver() was called
         precision : "single", "mixed" or "double"
             of the Context that the run will use
         platform : openmm.Platform, optional
@@ -157,6 +158,8 @@ class Health:
         platform: mm.Platform,
         steps: int,
     ) -> None:
+        if integrator is None and is_replaced(system):
+            integrator = mm.VerletIntegrator(0)  # any of OpenMM's, for which the solver is replaced
         planned = RattleIntegrator(0) if integrator is None else integrator
         tolerance = planned.getConstraintTolerance()
         diagnosis = diagnose(system, listing, planned, start if start is not None and start.is_finite else None)

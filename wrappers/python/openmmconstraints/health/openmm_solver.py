@@ -29,11 +29,15 @@ def solver_of(system: mm.System, integrator: mm.Integrator) -> Solver:
     """Who solves the constraints of a System; of a CompoundIntegrator, unless all its children are ours."""
     if all(ConstraintIntegrator.isinstance(one) for one in children_of(integrator)):
         return Solver.OURS
-    replaces = any(
+    return Solver.REPLACED if is_replaced(system) else Solver.OPENMM
+
+
+def is_replaced(system: mm.System) -> bool:
+    """Whether a Force lets other integrators use this package's solver."""
+    return any(
         ConstraintForce.isinstance(force) and ConstraintForce.cast(force).getReplacesSolver()
         for force in system.getForces()
     )
-    return Solver.REPLACED if replaces else Solver.OPENMM
 
 
 def find_unequal_waters(listing: Listing) -> Iterator[Finding]:

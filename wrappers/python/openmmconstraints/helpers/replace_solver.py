@@ -31,7 +31,25 @@ REDUNDANT, STRAIGHT, FLAT, SPATIAL = range(4)
 
 @dataclass(frozen=True, repr=False)
 class ReplacedSolver:
-    """What replaceSolver() has changed; str() is a sentence."""
+    """What replaceSolver() has changed; str() is a sentence.
+
+    Attributes
+    ----------
+    force : ConstraintForce
+        replaces the solver, and has the System constraints that were moved
+    declared : int
+        distances that were added to the System for OpenMM to count: other constraints or rigid bodies hold them
+    moved : int
+        System constraints that were moved into the Force, because they are redundant or OpenMM refuses them
+    independent : int or None
+        degrees of freedom that all constraints and rigid bodies take; None where positions decide
+    counted : int
+        of these, how many OpenMM counts: the System's constraints between particles with mass
+    degrees : int or None
+        of freedom that are left, less three if the System has a CMMotionRemover
+    uncounted : tuple of str
+        kinds of what OpenMM does not count: ("2 angles", "1 rigid body")
+    """
 
     force: ConstraintForce  #: which replaces the solver, and has the System constraints that were moved
     declared: int  #: distances that were added to the System, which other constraints hold
