@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 using namespace OpenMM;
 using namespace std;
@@ -144,7 +145,7 @@ void ReplacingSolver::solvePositions(const Real3* x, Real3* to) {
         return areFinite(begin, end, [&](int p) { return scratch[p] = to[p] - from[p]; });
     });
     if (!isGood)
-        requireFinite("displacement");
+        requireFinite(scratch.data(), "displacement");
     const ProjectionSettings with = settings();
     const SolveReport report = solver.solvePositions(from, box(), scratch.data(), with.tolerance, with.maxIterations);
     if (report.outcome != Outcome::Converged)
@@ -160,19 +161,16 @@ void ReplacingSolver::solvePositions(const Real3* x, Real3* to) {
 void ReplacingSolver::solveVelocities(const Real3* x, Real3* v) {
     begin("a projection of velocities");
     const Real3* at = onConstraints(x, Reach::Unbounded); // as far as it takes: nothing is moved
-    const bool isGood = held.forMoving(runner.get(), [&](int begin, int end) {
-        return areFinite(begin, end, [&](int p) { return scratch[p] = v[p]; });
-    });
-    if (!isGood)
-        requireFinite("velocity");
-    const SolveReport report = projector.solveVelocities(settings(), at, scratch.data(), box(), solver.getTime());
+    requireFinite(v, "velocity");
+    vector<Real3> ofAnchors; // which do not move, whatever velocities they were given
+    for (int p : held.anchors)
+        ofAnchors.push_back(exchange(v[p], Real3()));
+    const SolveReport report = projector.solveVelocities(settings(), at, v, box(), solver.getTime());
+    for (size_t i = 0; i < ofAnchors.size(); i++)
+        v[held.anchors[i]] = ofAnchors[i];
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Velocities);
     noteSolve(summary, solver.getSet(), report);
-    held.forMoving(runner.get(), [&](int begin, int end) {
-        copy(&scratch[begin], &scratch[begin] + (end - begin), v + begin);
-        return true;
-    });
 }
 
 void ReplacingSolver::project(Real3* x) {
@@ -200,9 +198,11 @@ int ReplacingSolver::findRank(const Real3* x) {
     return solver.rank();
 }
 
-void ReplacingSolver::requireFinite(const char* what) const {
-    for (int p = 0; p < (int) scratch.size(); p++)
-        if (!isFinite(scratch[p]))
+void ReplacingSolver::requireFinite(const Real3* values, const char* what) const {
+    const bool areGood = held.forMoving(
+        runner.get(), [&](int begin, int end) { return areFinite(begin, end, [&](int p) { return values[p]; }); });
+    for (int p = 0; !areGood && p < (int) scratch.size(); p++)
+        if (!isFinite(values[p]))
             throwProblem(notFinite(solver.getSet(), what, p, activity()));
 }
 

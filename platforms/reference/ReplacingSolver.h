@@ -26,7 +26,7 @@ public:
      *  @param to  [numParticles] nm, r'; in: unconstrained, out: constrained
      *  @throws ConstraintException if it fails; `to` is then as it was */
     void solvePositions(const Real3* x, Real3* to);
-    /** Velocity stage, d sigma/dt = 0. @param v  [numParticles] nm/ps; unchanged if it fails */
+    /** Velocity stage, d sigma/dt = 0. @param v  [numParticles] nm/ps; undefined if it fails */
     void solveVelocities(const Real3* x, Real3* v);
     /** Project positions, in stages if they are far off. @param x  [numParticles] nm */
     void project(Real3* x);
@@ -53,8 +53,9 @@ private:
     /** Positions at which gradients are computed: those given, or if they violate the constraints, projected ones.
      *  Valid until the next call. */
     const Real3* onConstraints(const Real3* x, Reach reach);
-    /** @throws ConstraintException if any of `scratch` is not finite. @param what  they are */
-    void requireFinite(const char* what) const;
+    /** @throws ConstraintException if a value [numParticles] of a particle that moves is not finite. @param what  it is
+     */
+    void requireFinite(const Real3* values, const char* what) const;
     [[noreturn]] void fail(const SolveReport& report, Stage stage);
     SolveCircumstances during(const ProjectionSettings& of) const;
 
@@ -68,7 +69,7 @@ private:
     std::vector<Real3> known;     // [numParticles] positions after the last solve, of those held; empty: there was none
     Box knownBox;                 // at that time
     std::vector<Real3> projected; // [numParticles] of the present call
-    std::vector<Real3> scratch;   // [numParticles] displacements or velocities of those that move, else 0
+    std::vector<Real3> scratch;   // [numParticles] displacements of those that move, else 0
     bool mayBeMirrored;
 };
 

@@ -189,7 +189,10 @@ std::vector<Call> changes() {
         {"applyVelocityConstraints", after([](Simulation& s) { s.integrator->applyVelocityConstraints(); })},
         {"Context::applyConstraints", after([](Simulation& s) { s.context->applyConstraints(1e-8); })},
         {"Context::applyVelocityConstraints", after([](Simulation& s) { s.context->applyVelocityConstraints(1e-8); })},
-        {"setVelocitiesToTemperature", after([](Simulation& s) { s.context->setVelocitiesToTemperature(300, 5); })},
+        {"setVelocitiesToTemperature", after([](Simulation& s) {
+             s.context->setVelocitiesToTemperature(300, 5);
+             s.integrator->applyVelocityConstraints(); // as Reference does: here OpenMM knows no constraints of Forces
+         })},
         {"setPositions", after([](Simulation& s) { s.context->setPositions(s.positions()); })},
         {"setVelocities", after([](Simulation& s) { s.context->setVelocities(s.velocities()); })},
         {"setTime", after([](Simulation& s) { s.context->setTime(1); })},
