@@ -14,19 +14,20 @@ import openmm as mm
 from openmm import app, unit
 
 from openmmconstraints.health.advice import TOLERANCES, check_step, check_tolerance, recommend_tolerance
-from openmmconstraints.health.checker import RECOGNIZED, Start, choose_integrator, choose_platform, diagnose, try_start
+from openmmconstraints.health.checker import Start, choose_integrator, choose_platform, diagnose, try_start
 from openmmconstraints.health.dependence import find_dependence
 from openmmconstraints.health.findings import Finding, worst_first
 from openmmconstraints.health.held import count_held, find_held
 from openmmconstraints.health.membership import find_membership, is_own_setup_slow
-from openmmconstraints.health.openmm_solver import Solver, find_uncounted, find_unequal_waters, is_replaced, solver_of
+from openmmconstraints.health.openmm_solver import Solver, find_uncounted, find_unequal_waters, solver_of
 from openmmconstraints.health.placement import Placement, Violation, lost_positions, place
 from openmmconstraints.health.vibrations import Vibration, find_vibrations, recommend_step
 from openmmconstraints.inspection.arguments import require
-from openmmconstraints.inspection.kinds import BODY
+from openmmconstraints.inspection.kinds import BODY, RECOGNIZED
 from openmmconstraints.inspection.labels import atom_name, require_same_size
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.inspection.positions import positions_of
+from openmmconstraints.inspection.system import replacing_force
 from openmmconstraints.wrapper import ClusterInfo, ConstraintIntegrator, RattleIntegrator
 
 __all__ = ["Finding", "Health", "Vibration", "Violation"]
@@ -158,7 +159,7 @@ class Health:
         platform: mm.Platform,
         steps: int,
     ) -> None:
-        if integrator is None and is_replaced(system):
+        if integrator is None and replacing_force(system) is not None:
             integrator = mm.VerletIntegrator(0)  # any of OpenMM's, for which the solver is replaced
         planned = RattleIntegrator(0) if integrator is None else integrator
         tolerance = planned.getConstraintTolerance()

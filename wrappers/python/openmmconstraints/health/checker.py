@@ -14,16 +14,12 @@ from openmm import unit
 
 from openmmconstraints.health.findings import Finding
 from openmmconstraints.inspection.integrators import children_of
-from openmmconstraints.inspection.kinds import BODY
+from openmmconstraints.inspection.kinds import BODY, REDUNDANT
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.wrapper import ClusterInfo, RattleIntegrator, _diagnose, _tryStart
 
 #: ps, of the trial's steps where no time step is given.
 FIRST_STEP = 0.001
-#: Kinds of groups of constraints: ConstraintGroup::Kind in openmmconstraints/Diagnosis.h.
-REDUNDANT, STRAIGHT, FLAT, SPATIAL, ILL_CONDITIONED, RIGID = range(6)
-#: Those of rigid bodies that distances and angles hold.
-RECOGNIZED = (STRAIGHT, FLAT, SPATIAL)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,19 @@ from math import acos, degrees, pi
 
 import numpy as np
 
-from openmmconstraints.health.checker import FLAT, ILL_CONDITIONED, RECOGNIZED, REDUNDANT, SPATIAL, STRAIGHT, Group
+from openmmconstraints.health.checker import Group
 from openmmconstraints.health.findings import Finding
 from openmmconstraints.health.openmm_solver import Solver
-from openmmconstraints.inspection.kinds import ANGLE, DISTANCE
+from openmmconstraints.inspection.kinds import (
+    ANGLE,
+    DISTANCE,
+    FLAT,
+    ILL_CONDITIONED,
+    RECOGNIZED,
+    REDUNDANT,
+    SPATIAL,
+    STRAIGHT,
+)
 from openmmconstraints.inspection.listing import Listing
 
 #: Above it, or as near to 0, gradients of constraints are nearly parallel, and solvers need many iterations.

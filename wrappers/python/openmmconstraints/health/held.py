@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from openmmconstraints.health.checker import RECOGNIZED, RIGID, Diagnosis, Group
+from openmmconstraints.health.checker import Diagnosis, Group
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.inspection.kinds import BODY, CENTROIDS, DISTANCE
+from openmmconstraints.inspection.kinds import BODY, CENTROIDS, DISTANCE, RECOGNIZED, RIGID
 from openmmconstraints.inspection.listing import Listing
 
 #: Differences from a shape that are worth a number: relative, or rad.

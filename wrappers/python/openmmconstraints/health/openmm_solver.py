@@ -12,9 +12,9 @@ import openmm as mm
 
 from openmmconstraints.health.findings import Finding
 from openmmconstraints.inspection.integrators import children_of
-from openmmconstraints.inspection.kinds import DISTANCE
 from openmmconstraints.inspection.listing import Listing
-from openmmconstraints.wrapper import ConstraintForce, ConstraintIntegrator
+from openmmconstraints.inspection.system import replacing_force, temperature_factor
+from openmmconstraints.wrapper import ConstraintIntegrator
 
 
 class Solver(Enum):
@@ -29,15 +29,7 @@ def solver_of(system: mm.System, integrator: mm.Integrator) -> Solver:
     """Who solves the constraints of a System; of a CompoundIntegrator, unless all its children are ours."""
     if all(ConstraintIntegrator.isinstance(one) for one in children_of(integrator)):
         return Solver.OURS
-    return Solver.REPLACED if is_replaced(system) else Solver.OPENMM
-
-
-def is_replaced(system: mm.System) -> bool:
-    """Whether a Force lets other integrators use this package's solver."""
-    return any(
-        ConstraintForce.isinstance(force) and ConstraintForce.cast(force).getReplacesSolver()
-        for force in system.getForces()
-    )
+    return Solver.OPENMM if replacing_force(system) is None else Solver.REPLACED
 
 
 def find_unequal_waters(listing: Listing) -> Iterator[Finding]:
@@ -45,9 +37,8 @@ def find_unequal_waters(listing: Listing) -> Iterator[Finding]:
 
     It chooses by lengths in single precision and by the number of constraints of each particle.
     """
-    which = np.flatnonzero((listing.force < 0) & (listing.kind == DISTANCE) & listing.valid & ~listing.is_ignored)
     partners: dict[int, dict[int, np.float32]] = {}
-    for k in which.tolist():
+    for k in listing.own[listing.valid[listing.own]].tolist():
         first, second = listing.of(k)
         partners.setdefault(first, {})[second] = np.float32(listing.target[k])
         partners.setdefault(second, {})[first] = np.float32(listing.target[k])
@@ -77,11 +68,10 @@ def find_uncounted(listing: Listing, independent: int | None, degrees: int | Non
     """Degrees of freedom that OpenMM does not count, where it reports temperatures."""
     if independent is None or not degrees or degrees < 0:
         return
-    ends = [listing.of(k) for k in np.flatnonzero((listing.force < 0) & ~listing.is_ignored).tolist()]
-    counted = sum(all(0 <= p < len(listing.masses) and listing.masses[p] > 0 for p in pair) for pair in ends)
+    counted = len(listing.counted)
     if counted == independent:
         return
-    factor = (degrees + independent - counted) / degrees
+    factor = temperature_factor(degrees, independent, counted)
     message = (
         f"Constraints take {independent:,} degrees of freedom, and OpenMM counts {counted:,} constraints of the "
         f"System: temperatures that StateDataReporter writes have to be multiplied by {factor:.6g}."

@@ -18,15 +18,14 @@ from openmmconstraints._proxies import keep_system
 from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.topology import keep_topology
 from openmmconstraints.inspection.arguments import require
-from openmmconstraints.inspection.kinds import ANGLE, BODY, DISTANCE, NOUNS
+from openmmconstraints.inspection.kinds import ANGLE, BODY, DISTANCE, NOUNS, RECOGNIZED, REDUNDANT
 from openmmconstraints.inspection.labels import require_same_size
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.inspection.positions import positions_of
+from openmmconstraints.inspection.system import replacing_force, temperature_factor
 from openmmconstraints.wrapper import ConstraintForce, RattleIntegrator, _diagnose
 
 Pair = tuple[int, int]
-#: Kinds of groups of constraints: ConstraintGroup::Kind in openmmconstraints/Diagnosis.h.
-REDUNDANT, STRAIGHT, FLAT, SPATIAL = range(4)
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,13 +50,13 @@ class ReplacedSolver:
         kinds of what OpenMM does not count: ("2 angles", "1 rigid body")
     """
 
-    force: ConstraintForce  #: which replaces the solver, and has the System constraints that were moved
-    declared: int  #: distances that were added to the System, which other constraints hold
-    moved: int  #: redundant System constraints that were moved into the Force
-    independent: int | None  #: degrees of freedom that all constraints take; None: positions decide
-    counted: int  #: how many OpenMM counts: the System's constraints now
-    degrees: int | None  #: of freedom that are left, less three if the System has a CMMotionRemover; None likewise
-    uncounted: tuple[str, ...] = ()  #: what takes those that are not counted: "2 angles", "1 rigid body"
+    force: ConstraintForce
+    declared: int
+    moved: int
+    independent: int | None
+    counted: int
+    degrees: int | None
+    uncounted: tuple[str, ...] = ()
 
     @property
     def temperature_factor(self) -> float:
@@ -65,7 +64,7 @@ class ReplacedSolver:
         not known."""
         if not self.degrees or self.independent is None:
             return math.nan
-        return (self.degrees + self.independent - self.counted) / self.degrees
+        return temperature_factor(self.degrees, self.independent, self.counted)
 
     def __repr__(self) -> str:
         return f"ReplacedSolver({self})"
@@ -148,12 +147,12 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     require(mm.System, system, "replaceSolver")
     if topology is not None:
         require_same_size(system, topology, "replaceSolver")
-    for f, force in enumerate(system.getForces()):
-        if ConstraintForce.isinstance(force) and ConstraintForce.cast(force).getReplacesSolver():
-            raise ValueError(
-                f"replaceSolver: the Force with index {f} replaces the solver of this System already. To count anew, "
-                f"call system.removeForce({f}) first, and remove the System constraints of its getCountedPairs()."
-            )
+    if (earlier := replacing_force(system)) is not None:
+        raise ValueError(
+            f"replaceSolver: the Force with index {earlier[0]} replaces the solver of this System already. To count "
+            f"anew, call system.removeForce({earlier[0]}) first, and remove the System constraints of its "
+            "getCountedPairs()."
+        )
     listing = Listing(system)
     x, box = (None, listing.box) if positions is None else positions_of(system, positions, "replaceSolver")
     found = _diagnose(system, RattleIntegrator(0.001), x, box, 0.0)
@@ -166,7 +165,7 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     force.setReplacesSolver(True)
     force.setUsesPeriodicBoundaryConditions(listing.periodic_system)
     moved = _move(system, listing, force, _to_be_moved(listing, found, independent))
-    counted = {_pair(listing.of(k)) for k in _counted(listing)} - moved
+    counted = {_pair(listing.of(k)) for k in listing.counted.tolist()} - moved
     declared = _declare(system, listing, counted, independent)
     force.setCountedPairs(sorted(declared))
     system.addForce(force)
@@ -193,25 +192,13 @@ def _pair(particles: tuple[int, ...]) -> Pair:
     return min(particles), max(particles)
 
 
-def _own(listing: Listing) -> list[int]:
-    """The System's constraints of particles that exist, but for those that are ignored."""
-    which = np.flatnonzero(listing.force[: listing.count] < 0)  # they come first, and have two particles
-    pairs = listing.particle[: 2 * len(which)].reshape(-1, 2)
-    inside = np.all((pairs >= 0) & (pairs < len(listing.masses)), axis=1)
-    return which[inside & ~listing.is_ignored[which]].tolist()
-
-
-def _counted(listing: Listing) -> list[int]:
-    """Those between particles with mass, which OpenMM counts."""
-    return [k for k in _own(listing) if all(listing.masses[p] > 0 for p in listing.of(k))]
-
-
 def _to_be_moved(listing: Listing, found: Mapping[str, Any], independent: int | None) -> list[int]:
     """System constraints that OpenMM refuses, repeated ones and those with an anchor, and others that follow from the
     rest, as many as there are beyond the independent ones."""
     known: set[Pair] = set()
-    refused = sorted(set(_own(listing)).difference(_counted(listing)))
-    for k in _counted(listing):
+    counted = listing.counted.tolist()
+    refused = sorted(set(listing.own.tolist()).difference(counted))
+    for k in counted:
         if _pair(listing.of(k)) in known:
             refused.append(k)
         known.add(_pair(listing.of(k)))
@@ -221,9 +208,9 @@ def _to_be_moved(listing: Listing, found: Mapping[str, Any], independent: int | 
         of_system = [k for k in group["constraints"] if listing.force[k] < 0]
         if group["kind"] == REDUNDANT:
             following.update(of_system)
-        elif group["kind"] in (STRAIGHT, FLAT, SPATIAL):
+        elif group["kind"] in RECOGNIZED:
             following.update(_beyond_three(listing, of_system))
-    others = sorted(following.intersection(_counted(listing)).difference(refused))
+    others = sorted(following.intersection(counted).difference(refused))
     return sorted(refused + (others[-surplus:] if surplus > 0 else []))
 
 
@@ -239,7 +226,7 @@ def _move(system: mm.System, listing: Listing, force: ConstraintForce, constrain
         force.addDistance(first, second, float(listing.target[k]))
     for index in sorted((int(listing.index[k]) for k in constraints), reverse=True):
         system.removeConstraint(index)
-    staying = {_pair(listing.of(k)) for k in set(_own(listing)).difference(constraints)}
+    staying = {_pair(listing.of(k)) for k in set(listing.own.tolist()).difference(constraints)}
     return {_pair(listing.of(k)) for k in constraints} - staying
 
 

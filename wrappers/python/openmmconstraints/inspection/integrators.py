@@ -21,12 +21,18 @@ def current_integrator(integrator: mm.Integrator, problem: str) -> ConstraintInt
     :param problem: the message for another package's integrator, with {} for its class: "method: {} cannot ... Use ..."
     :raises TypeError: if it is not one of this package's
     """
-    if isinstance(integrator, mm.CompoundIntegrator):
-        integrator = integrator.getIntegrator(integrator.getCurrentIntegrator())
-    own = own_integrators(integrator)
+    stepping = stepping_integrator(integrator)
+    own = own_integrators(stepping)
     if not own:
-        raise TypeError(problem.format(type(integrator).__name__))
+        raise TypeError(problem.format(type(stepping).__name__))
     return own[0]
+
+
+def stepping_integrator(integrator: mm.Integrator) -> mm.Integrator:
+    """The integrator that takes the steps now: of a CompoundIntegrator the current child."""
+    if isinstance(integrator, mm.CompoundIntegrator):
+        return integrator.getIntegrator(integrator.getCurrentIntegrator())
+    return integrator
 
 
 def own_integrators(integrator: mm.Integrator) -> list[ConstraintIntegrator]:

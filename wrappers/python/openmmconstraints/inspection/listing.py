@@ -100,6 +100,20 @@ class Listing:
         ignored[which[inside]] = np.all(self.masses[pairs[inside]] == 0, axis=1)
         return ignored
 
+    @property
+    def own(self) -> np.ndarray:
+        """[...] the System's constraints of particles that exist, but for those that are ignored."""
+        which = np.flatnonzero(self.force[: self.count] < 0)  # they come first, and have two particles
+        pairs = self.particle[: 2 * len(which)].reshape(-1, 2)
+        inside = np.all((pairs >= 0) & (pairs < len(self.masses)), axis=1)
+        return which[inside & ~self.is_ignored[which]]
+
+    @property
+    def counted(self) -> np.ndarray:
+        """[...] those between particles with mass, which OpenMM takes from the degrees of freedom."""
+        own = self.own
+        return own[np.all(self.masses[self.particle[2 * own[:, None] + np.arange(2)]] > 0, axis=1)]
+
     def of(self, k: int) -> tuple[int, ...]:
         """Particles of a constraint."""
         return tuple(self.particle[self.start[k] : self.start[k + 1]].tolist())

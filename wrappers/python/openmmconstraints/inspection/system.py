@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 import openmm as mm
 
-from openmmconstraints.wrapper import ClusterInfo, ConstraintIntegrator
+from openmmconstraints.wrapper import ClusterInfo, ConstraintForce, ConstraintIntegrator
 
 
 def particle_masses(system: mm.System) -> np.ndarray:
@@ -31,6 +31,20 @@ def find_clusters(
         context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
         context.setPositions(positions)
         return tuple(integrator.getClusters(system))
+
+
+def replacing_force(system: mm.System) -> tuple[int, ConstraintForce] | None:
+    """The Force, with its index, that lets other integrators use this package's solver; None: there is none."""
+    for f, force in enumerate(system.getForces()):
+        if ConstraintForce.isinstance(force) and ConstraintForce.cast(force).getReplacesSolver():
+            return f, ConstraintForce.cast(force)
+    return None
+
+
+def temperature_factor(degrees: int, independent: int, counted: int) -> float:
+    """True temperature over that which OpenMM reports, where so many degrees of freedom are left, and OpenMM counts so
+    many of the independent constraints."""
+    return (degrees + independent - counted) / degrees
 
 
 def count_degrees_of_freedom(system: mm.System, clusters: Iterable[ClusterInfo]) -> int:

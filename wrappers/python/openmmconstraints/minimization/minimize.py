@@ -17,11 +17,11 @@ from openmm import unit
 
 from openmmconstraints._quantities import to_number
 from openmmconstraints.inspection.arguments import require
-from openmmconstraints.inspection.integrators import children_of, current_integrator, own_integrators
+from openmmconstraints.inspection.integrators import current_integrator, own_integrators, stepping_integrator
 from openmmconstraints.inspection.labels import particle_label, particle_names
-from openmmconstraints.inspection.system import particle_masses
+from openmmconstraints.inspection.system import particle_masses, replacing_force
 from openmmconstraints.minimization.lbfgs import Point, descend, dot
-from openmmconstraints.wrapper import ConstraintForce, ConstraintIntegrator, RattleIntegrator
+from openmmconstraints.wrapper import ConstraintIntegrator, RattleIntegrator
 
 MAX_ITERATIONS = 100_000  # of maxIterations=0: the energy may have no minimum
 #: Errors of the projection are noise in the energy, which hides descents of less than force * tolerance * length.
@@ -146,21 +146,14 @@ def _minimize(context: mm.Context, wanted: float, most: int, reporter: mm.Minimi
 
 def _is_replaced(context: mm.Context) -> bool:
     """Whether another package's integrator takes the steps, with this package's solver."""
-    if own_integrators(children_of(context.getIntegrator())[_current(context)]):
-        return False
-    forces = [force for force in context.getSystem().getForces() if ConstraintForce.isinstance(force)]
-    return any(ConstraintForce.cast(force).getReplacesSolver() for force in forces)
-
-
-def _current(context: mm.Context) -> int:
-    integrator = context.getIntegrator()
-    return integrator.getCurrentIntegrator() if isinstance(integrator, mm.CompoundIntegrator) else 0
+    is_theirs = not own_integrators(stepping_integrator(context.getIntegrator()))
+    return is_theirs and replacing_force(context.getSystem()) is not None
 
 
 @contextmanager
 def _beside(context: mm.Context) -> Iterator[mm.Context]:
     """A Context of the same System and state with an integrator of this package; the state where it ends is taken."""
-    theirs = children_of(context.getIntegrator())[_current(context)]
+    theirs = stepping_integrator(context.getIntegrator())
     ours = RattleIntegrator(0.001)
     ours.setConstraintTolerance(max(theirs.getConstraintTolerance(), SMALLEST_TOLERANCE))
     ours.setIntegrationForceGroups(theirs.getIntegrationForceGroups())

@@ -14,6 +14,7 @@ import openmm as mm
 
 import openmmconstraints as mc
 from openmmconstraints.inspection.errors import UserError
+from openmmconstraints.inspection.system import replacing_force
 from openmmconstraints.run.observer import Observation
 from openmmconstraints.run.session import Session
 
@@ -94,9 +95,8 @@ def _replace(session: Session, system: mm.System) -> tuple[mc.ConstraintForce, m
     for earlier, replaced in session.replaced:
         if earlier is system:
             return replaced.force, replaced
-    for force in system.getForces():
-        if mc.ConstraintForce.isinstance(force) and mc.ConstraintForce.cast(force).getReplacesSolver():
-            return mc.ConstraintForce.cast(force), None
+    if (by_script := replacing_force(system)) is not None:
+        return by_script[1], None
     replaced = mc.replaceSolver(system)
     session.replaced.append((system, replaced))
     return replaced.force, replaced
