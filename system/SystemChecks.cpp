@@ -51,6 +51,10 @@ Integrator& currentIntegrator(Integrator& integrator) {
     return compound == nullptr ? integrator : compound->getIntegrator(compound->getCurrentIntegrator());
 }
 
+double toleranceOf(const Integrator& integrator) {
+    return std::max(integrator.getConstraintTolerance(), 1e-14);
+}
+
 bool areAllOurs(const Integrator& integrator) {
     const std::vector<const Integrator*> all = childrenOf(integrator);
     return std::all_of(all.begin(), all.end(), [](const Integrator* one) { return isOurs(*one); });

@@ -24,6 +24,9 @@ void checkForceGroups(const OpenMM::System& system, const ConstraintIntegrator& 
 /** The integrator that takes the steps: of a CompoundIntegrator the present child. */
 OpenMM::Integrator& currentIntegrator(OpenMM::Integrator& integrator);
 
+/** An integrator's constraint tolerance, but no less than 1e-14, the floor of double precision: others take any. */
+double toleranceOf(const OpenMM::Integrator& integrator);
+
 /** Whether an integrator is of this library; of a CompoundIntegrator, whether all children are. */
 bool areAllOurs(const OpenMM::Integrator& integrator);
 

@@ -4,7 +4,6 @@
 #include "DisjointSets.h"
 #include "OutOfMemory.h"
 #include <iterator>
-#include <numeric>
 #include <sstream>
 #include <stdexcept>
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "StagedProjection.h"
+#include "DisjointSets.h"
 #include "MatrixInversionSolver.h"
 #include <limits>
-#include <numeric>
 #include <set>
 
 namespace ConstraintPlugin {
@@ -26,25 +26,6 @@ constexpr double heldTolerance = 1e-6, contradiction = 1e-4;
 constexpr int patience = 12, maxIterations = 60, maxReleases = 8;
 constexpr double longestMove = 0.05; // of a particle in one iteration (nm)
 constexpr double epsilon = 1e-6;
-
-/** Disjoint sets of particles. */
-class Molecules {
-public:
-    explicit Molecules(int n) : parent(n) {
-        std::iota(parent.begin(), parent.end(), 0);
-    }
-    int of(int p) {
-        while (parent[p] != p)
-            p = parent[p] = parent[parent[p]];
-        return p;
-    }
-    void join(int p, int q) {
-        parent[of(p)] = of(q);
-    }
-
-private:
-    std::vector<int> parent;
-};
 
 } // namespace
 
@@ -156,30 +137,30 @@ StagedProjection::StagedProjection(const ConstraintSet& given, const std::vector
 std::vector<char> StagedProjection::findMoving(const std::vector<int>& solved, const std::vector<HeldPair>& pairs,
                                                const Real3* x) {
     const auto isMovable = [&](int p) { return set.inverseMass[p] > 0; };
-    Molecules molecules(set.numParticles());
+    DisjointSets molecules(set.numParticles());
     std::vector<int> first(solved.size()); // movable particle of each
     for (std::size_t i = 0; i < solved.size(); i++) {
         const std::vector<int>& members = set.constraints[solved[i]].particles;
         first[i] = *std::find_if(members.begin(), members.end(), isMovable);
         for (int p : members)
             if (isMovable(p))
-                molecules.join(p, first[i]);
+                molecules.join(first[i], p);
     }
     for (const HeldPair& pair : pairs)
         if (isMovable(pair.particle1) && isMovable(pair.particle2))
-            molecules.join(pair.particle1, pair.particle2);
+            molecules.join(pair.particle2, pair.particle1);
     Jacobian J(set, solved);
     J.setStart(x, box, time);
     std::vector<char> isFar(set.numParticles(), 0);
     for (int i = 0; i < J.numRows(); i++)
         if (isFarOff(J, i))
-            isFar[molecules.of(first[i])] = 1;
+            isFar[molecules.find(first[i])] = 1;
     for (std::size_t i = 0; i < solved.size(); i++)
-        if (isFar[molecules.of(first[i])])
+        if (isFar[molecules.find(first[i])])
             rows.push_back({Kind::Constraint, solved[i]});
     std::vector<char> moves(set.numParticles(), 0);
     for (int p = 0; p < set.numParticles(); p++)
-        moves[p] = isMovable(p) && isFar[molecules.of(p)];
+        moves[p] = isMovable(p) && isFar[molecules.find(p)];
     return moves;
 }
 

@@ -8,7 +8,6 @@
 #include "LeastSquares.h"
 #include "SpanningBase.h"
 #include <map>
-#include <numeric>
 
 namespace ConstraintPlugin {
 

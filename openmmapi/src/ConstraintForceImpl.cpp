@@ -37,8 +37,8 @@ void ConstraintForceImpl::initialize(ContextImpl& context) {
 }
 
 ConstraintSet ConstraintForceImpl::collect(ContextImpl& context, const ParameterValues* parameters) const {
-    const double tolerance = max(context.getIntegrator().getConstraintTolerance(), 1e-14);
-    ConstraintSet set = collectConstraints(context.getSystem(), tolerance, throwProblem, parameters);
+    ConstraintSet set =
+        collectConstraints(context.getSystem(), toleranceOf(context.getIntegrator()), throwProblem, parameters);
     checkReplaced(context.getSystem(), set, throwProblem);
     return set;
 }

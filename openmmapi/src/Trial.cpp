@@ -147,11 +147,8 @@ Trial tryStart(const System& system, const Integrator& integrator, const Start& 
             for (int i = 0; i < compound->getNumIntegrators(); i++)
                 integrators.push_back(&compound->getIntegrator(i));
         }
-        const bool areOurs = std::all_of(integrators.begin(), integrators.end(), [](const Integrator* one) {
-            return dynamic_cast<const ConstraintIntegrator*>(one) != nullptr;
-        });
         std::unique_ptr<System> changed; // outlives the Context
-        if (areOurs && isOwnSetupSlow(system))
+        if (areAllOurs(*copy) && isOwnSetupSlow(system))
             changed = withoutOwnConstraints(system);
         TrialContext context(changed == nullptr ? system : *changed, *copy, start, platform);
         for (std::size_t i = 0; i < integrators.size(); i++) {

@@ -35,7 +35,7 @@ void HostStepKernel::requireDone(const Projection& projection, Stage stage, cons
         solver->forgetImpulses();
         record->noteFailure(projection.report);
     }
-    requireProjection(circumstances(integrator, projectionSettings(integrator)), projection, stage, x, box);
+    requireProjection(circumstances(integrator), projection, stage, x, box);
 }
 
 Projection HostStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,
@@ -62,8 +62,7 @@ double HostStepKernel::projectContextPositions(ContextImpl& context, const Const
     vector<Real3> x = copyOf(positions(context));
     Projection projection = projectPositions(context, integrator, x.data(), reach);
     if (!isAsked)
-        requireNear(circumstances(integrator, projectionSettings(integrator)), projection, positions(context),
-                    box(context));
+        requireNear(circumstances(integrator), projection, positions(context), box(context));
     if (projection.outcome == Projection::Outcome::Projected) {
         setPositions(context, x.data());
         context.computeVirtualSites();

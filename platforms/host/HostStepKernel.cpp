@@ -161,25 +161,19 @@ void HostStepKernel::throwDrift(const SolveReport& drift, const ConstraintIntegr
 }
 
 void HostStepKernel::requireFinite(const Real3* v, const char* what) const {
-    bool areFinite = true; // no early exit, so that the loop is vectorized
-    for (int i = 0; i < numParticles(); i++)
-        areFinite &= std::abs(v[i].x + v[i].y + v[i].z) <= numeric_limits<double>::max();
-    if (areFinite)
-        return;
-    for (int i = 0; i < numParticles(); i++)
-        if (!isFinite(v[i]))
-            throwProblem(notFinite(solver->getSet(), what, i, activity));
+    if (const int first = firstNotFinite(v, 0, numParticles()); first >= 0)
+        throwProblem(notFinite(solver->getSet(), what, first, activity));
 }
 
-SolveCircumstances HostStepKernel::circumstances(const ConstraintIntegrator& integrator,
-                                                 const ProjectionSettings& settings) const {
-    return {*solver, settings, activity, targetTime, integrator.getStepSize(), solverDescription()};
+SolveCircumstances HostStepKernel::circumstances(const ConstraintIntegrator& integrator) const {
+    return {*solver,    projectionSettings(integrator), activity,
+            targetTime, integrator.getStepSize(),       solverDescription()};
 }
 
 void HostStepKernel::fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator) {
     solver->forgetImpulses();
     record->noteFailure(report);
-    throwFailedSolve(circumstances(integrator, projectionSettings(integrator)), report, stage);
+    throwFailedSolve(circumstances(integrator), report, stage);
 }
 
 // ---- results that users read ---------------------------------------------------------------------------------------

@@ -248,7 +248,7 @@ private:
     /** Record a projection. @throws ConstraintException if it is neither Kept nor Projected */
     void requireDone(const Projection& projection, Stage stage, const Real3* x, const Box& box,
                      const ConstraintIntegrator& integrator);
-    SolveCircumstances circumstances(const ConstraintIntegrator& integrator, const ProjectionSettings& settings) const;
+    SolveCircumstances circumstances(const ConstraintIntegrator& integrator) const;
 
     std::unique_ptr<Projector> projector;
     std::vector<double> metParameters;   // with which the positions were projected last

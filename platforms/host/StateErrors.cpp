@@ -132,6 +132,16 @@ ConstraintProblem misplacedBody(const ConstraintSet& set, const ConstraintSolver
                          misplaced.distance);
 }
 
+int firstNotFinite(const Real3* v, int begin, int end) {
+    bool areFinite = true; // no early exit, so that the loop is vectorized
+    for (int i = begin; i < end; i++)
+        areFinite &= std::abs(v[i].x + v[i].y + v[i].z) <= std::numeric_limits<double>::max();
+    for (int i = begin; !areFinite && i < end; i++)
+        if (!isFinite(v[i]))
+            return i;
+    return -1;
+}
+
 ConstraintProblem notFinite(const ConstraintSet& set, const std::string& what, int particle,
                             const std::string& activity) {
     return {"not-finite",

@@ -27,6 +27,8 @@ ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection,
 ConstraintProblem misplacedBody(const ConstraintSet& set, const ConstraintSolver::Misplaced& misplaced,
                                 const std::string& activity);
 
+/** The first of some vectors that is NaN or infinite, of begin ... end-1; -1: none is. */
+int firstNotFinite(const Real3* v, int begin, int end);
 /** @param what  "velocity", "displacement", ... */
 ConstraintProblem notFinite(const ConstraintSet& set, const std::string& what, int particle,
                             const std::string& activity);

@@ -23,10 +23,15 @@ public:
         for (const RigidBody& body : set.bodies)
             for (int p : body.particles)
                 isHeld[p] = true;
-        addRanges(n, [&](int p) { return isHeld[p] && set.inverseMass[p] > 0; });
+        constexpr int longest = 2048; // a task of a thread
         for (int p = 0; p < n; p++)
             if (isHeld[p] && set.inverseMass[p] == 0)
                 anchors.push_back(p);
+            else if (isHeld[p]) {
+                if (ranges.empty() || ranges.back().end < p || p - ranges.back().begin == longest)
+                    ranges.push_back({p, p});
+                ranges.back().end = p + 1;
+            }
     }
     bool isEmpty() const {
         return ranges.empty() && anchors.empty();
@@ -50,17 +55,6 @@ private:
     struct Range {
         int begin, end;
     };
-    template <class Has>
-    void addRanges(int n, const Has& has) {
-        constexpr int longest = 2048; // a task of a thread
-        for (int p = 0; p < n; p++) {
-            if (!has(p))
-                continue;
-            if (ranges.empty() || ranges.back().end < p || p - ranges.back().begin == longest)
-                ranges.push_back({p, p});
-            ranges.back().end = p + 1;
-        }
-    }
     std::vector<Range> ranges; // of those with mass
 };
 

@@ -107,10 +107,10 @@ SolverSummary ReferenceSolveKernel::getSummary() const {
 
 vector<RankOfGroup> ReferenceSolveKernel::findRanks(ContextImpl& context) {
     vector<RankOfGroup> ranks;
-    withOpenMMExceptions(context.getSystem(), "the rank of the constraints",
-                         [&] { solver->findRank(asReal3(*data(context).positions)); });
-    for (auto& [particles, rank] : solver->getSolver().rankOfGroups())
-        ranks.push_back({std::move(particles), rank});
+    withOpenMMExceptions(context.getSystem(), "the rank of the constraints", [&] {
+        for (auto& [particles, rank] : solver->rankOfGroups(asReal3(*data(context).positions)))
+            ranks.push_back({std::move(particles), rank});
+    });
     return ranks;
 }
 

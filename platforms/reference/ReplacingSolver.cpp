@@ -12,7 +12,6 @@
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include <cstring>
-#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -23,21 +22,8 @@ namespace ConstraintPlugin {
 
 namespace {
 
-constexpr double smallestTolerance = 1e-14; // the floor of double precision
-
 bool isSame(const Real3& a, const Real3& b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
-/** Whether all of valueOf(p) are, which are computed in any case: without an early exit the loop is vectorized. */
-template <class Value>
-bool areFinite(int begin, int end, const Value& valueOf) {
-    bool areFinite = true;
-    for (int p = begin; p < end; p++) {
-        const Real3 value = valueOf(p);
-        areFinite &= std::abs(value.x + value.y + value.z) <= numeric_limits<double>::max();
-    }
-    return areFinite;
 }
 
 bool isSame(const Box& a, const Box& b) {
@@ -69,7 +55,7 @@ ProjectionSettings ReplacingSolver::settings() const {
     // The tolerances that OpenMM passes are others in some calls: 1e-4 for shifted velocities.
     const Integrator& integrator = currentIntegrator(context.getIntegrator());
     ProjectionSettings settings;
-    settings.tolerance = max(integrator.getConstraintTolerance(), smallestTolerance);
+    settings.tolerance = toleranceOf(integrator);
     settings.maxIterations = 500;
     if (integrator.getStepSize() > 0)
         settings.timeScale = integrator.getStepSize();
@@ -142,7 +128,9 @@ void ReplacingSolver::solvePositions(const Real3* x, Real3* to) {
     const Real3* from = onConstraints(x, Reach::Bounded);
     // `scratch` stays zero for particles that do not move: of those without mass, `to` has anything.
     const bool isGood = held.forMoving(runner.get(), [&](int begin, int end) {
-        return areFinite(begin, end, [&](int p) { return scratch[p] = to[p] - from[p]; });
+        for (int p = begin; p < end; p++)
+            scratch[p] = to[p] - from[p];
+        return firstNotFinite(scratch.data(), begin, end) < 0;
     });
     if (!isGood)
         requireFinite(scratch.data(), "displacement");
@@ -190,20 +178,19 @@ bool ReplacingSolver::projectStart(Real3* x) {
     return isMoved;
 }
 
-int ReplacingSolver::findRank(const Real3* x) {
+vector<pair<vector<int>, int>> ReplacingSolver::rankOfGroups(const Real3* x) {
     const SolverSummary ofLastCall = summary;
     begin("the rank of the constraints");
     onConstraints(x, Reach::Unbounded);
     summary = ofLastCall;
-    return solver.rank();
+    return solver.rankOfGroups();
 }
 
 void ReplacingSolver::requireFinite(const Real3* values, const char* what) const {
-    const bool areGood = held.forMoving(
-        runner.get(), [&](int begin, int end) { return areFinite(begin, end, [&](int p) { return values[p]; }); });
-    for (int p = 0; !areGood && p < (int) scratch.size(); p++)
-        if (!isFinite(values[p]))
-            throwProblem(notFinite(solver.getSet(), what, p, activity()));
+    const bool areGood =
+        held.forMoving(runner.get(), [&](int begin, int end) { return firstNotFinite(values, begin, end) < 0; });
+    if (!areGood)
+        throwProblem(notFinite(solver.getSet(), what, firstNotFinite(values, 0, (int) scratch.size()), activity()));
 }
 
 string ReplacingSolver::activity() const {

@@ -33,12 +33,9 @@ public:
     /** Before a step: bring positions that others have set onto the constraints.
      *  @return whether they have changed */
     bool projectStart(Real3* x);
-    /** The rank of the constraints at positions, which are not changed. */
-    int findRank(const Real3* x);
+    /** ConstraintSolver::rankOfGroups() at positions, which are not changed. */
+    std::vector<std::pair<std::vector<int>, int>> rankOfGroups(const Real3* x);
     SolverSummary getSummary() const;
-    const ConstraintSolver& getSolver() const {
-        return solver;
-    }
 
 private:
     /** The settings of the integrator that takes the steps now. */
