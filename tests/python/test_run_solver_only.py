@@ -123,28 +123,6 @@ def test_children_of_a_compound_integrator_are_kept(script):
     assert re.search(r"\bsteps\W+34\W", result.stdout), result.stdout
 
 
-def test_a_nose_hoover_chain_of_openmm_has_a_conserved_energy(script):
-    path = script(
-        """
-        import openmm as mm
-        from chain import make_context
-        integrator = mm.NoseHooverIntegrator(300, 20, 0.001)
-        context = make_context(integrator)
-        context.setVelocitiesToTemperature(50, 1)
-        integrator.step(2000)
-        print("chain", integrator.computeHeatBathEnergy()._value)
-        """
-    )
-    result = command("run", path, "--solver-only")
-    assert result.returncode == 0, result.stderr
-    chain = re.search(r"chain (\S+)", result.stdout)
-    assert chain is not None
-    assert abs(float(chain[1])) > 0.5
-    change = re.search(r"energy change \(% of kinetic\)[^+-]+([+-]\S+)", result.stdout)
-    assert change is not None, result.stdout
-    assert abs(float(change[1])) < 1, result.stdout
-
-
 def test_the_tolerance_of_the_command_line_overrides_the_scripts(script):
     path = script(
         """

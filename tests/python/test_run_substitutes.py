@@ -83,7 +83,8 @@ def test_groups_and_bath_are_those_of_the_constructor():
     assert added.getNumThermostats() == 1
 
 
-def test_a_nose_hoover_chain_has_a_conserved_energy(script):
+@pytest.mark.parametrize("options", [(), ("--solver-only",)], ids=["substituted", "kept"])
+def test_a_nose_hoover_chain_has_a_conserved_energy(script, options):
     """The chain's energy is part of it: the System alone takes up heat from 50 K to 300 K."""
     path = script(
         """
@@ -96,7 +97,7 @@ def test_a_nose_hoover_chain_has_a_conserved_energy(script):
         print("chain", integrator.computeHeatBathEnergy()._value)
         """
     )
-    result = command("run", path)
+    result = command("run", path, *options)
     assert result.returncode == 0, result.stderr
     chain = re.search(r"chain (\S+)", result.stdout)
     assert chain is not None
