@@ -8,7 +8,7 @@
 #   sanitize     memcheck, racecheck and synccheck of compute-sanitizer on small cases of every path
 #   tests        C++ tests in mixed precision; what a step asks of the device
 #   parts        clusters in parts that wait for each other, with every kind of constraint, against Reference
-#   grid         clusters that the whole device solves, against Reference
+#   factors      clusters in one piece, against Reference
 #   compile      kernels of what follows, side by side
 #   benchmark    whole steps of villin and DHFR, ours and OpenMM's integrators in turn: ns/day, launches and waits
 #   steps        steps of DHFR without forces
@@ -20,8 +20,8 @@
 #   double       and in double precision
 #
 #   scripts/gpu-check.sh                           # all, in this order
-#   scripts/gpu-check.sh tests grid
-#   scripts/gpu-check.sh --dry-run versions grid   # without a GPU: the driver is a stand-in, which runs no kernel
+#   scripts/gpu-check.sh tests factors
+#   scripts/gpu-check.sh --dry-run versions factors # without a GPU: the driver is a stand-in, which runs no kernel
 #   scripts/gpu-check.sh --limit 590               # seconds for a piece
 #
 # What is found lies in a folder that is named at the end, build/gpu/<time>. Where there is no network or no time to build:
@@ -31,7 +31,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
 source scripts/gpu/pieces.sh
 
-all=(versions sanitize tests parts grid compile benchmark steps kernels ensembles profile sample single double)
+all=(versions sanitize tests parts factors compile benchmark steps kernels ensembles profile sample single double)
 pieces=()
 limit=590
 export GPU_DRY_RUN=

@@ -265,36 +265,6 @@ INSTANTIATE_TEST_SUITE_P(Platforms, IllConditioned, testing::ValuesIn(devices({"
 
 namespace {
 
-class SeveralBlocks : public testing::TestWithParam<std::string> {
-protected:
-    const InOnePiece inOnePiece;
-};
-
-/** All blocks of a launch for one cluster: as many as PoCL runs at once. Sums do not depend on who adds them up, but
- *  another program may round otherwise. */
-TEST_P(SeveralBlocks, DoAsOneDoes) {
-    const ConstraintTests::Setup setup{GetParam(), ConstraintIntegrator::MatrixInversion, "Rattle"};
-    for (const TestSystem& system : {protein(20), mesh(8)}) {
-        const Result one = inBlocks(system, setup, "0", 3);
-        const Variable grid("OPENMM_CONSTRAINTS_GRID", "2");
-        const Result several = inBlocks(system, setup, "0", 3);
-        EXPECT_EQ(several.summary.solver.find("several thread blocks") != std::string::npos,
-                  GetParam().find("OpenCL") == std::string::npos || std::thread::hardware_concurrency() > 1);
-        const Precision precision = precisionOf(GetParam());
-        const double solved = 0.15 * std::max(tolerance, precision.constraint) + precision.position;
-        EXPECT_LT(distance(one.positions, several.positions), 6 * solved);
-        EXPECT_LT(distance(one.velocities, several.velocities), 6 * (solved / 0.001 + precision.velocity));
-        EXPECT_NEAR(one.summary.maxError, several.summary.maxError, std::max(tolerance, precision.constraint));
-        const Result repeated = inBlocks(system, setup, "0", 3); // the same program: bit for bit
-        EXPECT_EQ(distance(repeated.positions, several.positions), 0);
-        EXPECT_EQ(distance(repeated.velocities, several.velocities), 0);
-        EXPECT_EQ(repeated.multipliers, several.multipliers);
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(Platforms, SeveralBlocks, testing::ValuesIn(devices({"Single", "Mixed"})),
-                         [](const auto& info) { return info.param; });
-
 std::string messageOf(const TestSystem& system, const std::string& platform,
                       Solver solver = ConstraintIntegrator::MatrixInversion) {
     try {

@@ -57,8 +57,6 @@ string CommonStepKernel::solverDescription() const {
     string text = HostStepKernel::solverDescription();
     if (program != nullptr && program->numSharedFactors() > 0)
         text += ", " + to_string(program->numSharedFactors()) + " in shared memory";
-    if (program != nullptr && program->numGridClusters() > 0)
-        text += ", " + to_string(program->numGridClusters()) + " over several thread blocks";
     if (program != nullptr && program->numClustersInParts() > 0)
         text += ", " + to_string(program->numClustersInParts()) + " in overlapping parts";
     return text;

@@ -17,8 +17,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-static_assert(maxGridSize <= maxBlockSize, "worstOf() needs a thread for each block of a grid");
-
 /** Where what a solve changes is: a part of a cluster has its own copies of nodes (ConstraintTables::slotNode). */
 string nodeDefinitions(bool isPart, bool isBorder = false) {
     return define("IS_PART", isPart ? "1" : "0") + define("IS_BORDER", isBorder ? "1" : "0") +
@@ -44,9 +42,7 @@ bool isSolve(const string& step) {
 }
 
 string ConstraintProgram::prefixOf(ThreadGroupKind group) {
-    return group == ThreadGroupKind::Thread  ? "threadCluster"
-           : group == ThreadGroupKind::Block ? "blockCluster"
-                                             : "gridCluster";
+    return group == ThreadGroupKind::Thread ? "threadCluster" : "blockCluster";
 }
 
 SplitStage::SplitStage(const StageText& stage) : name(stage.name), operations(1) {
@@ -132,7 +128,6 @@ void ConstraintProgram::countClusters() {
     const ConstraintTables& t = constraintTables;
     for (const ConstraintTables::Range& range : t.ranges) {
         sharedFactors += threadGroupOf(range).sharedFactors;
-        gridClusters += range.group == ThreadGroupKind::Grid ? range.last - range.first : 0;
         for (int c = range.first; c < range.last && range.group == ThreadGroupKind::Part; c++)
             clustersInParts += t.partsOfCluster[c][0] == c && t.partsOfCluster[c][2] != c;
     }
@@ -177,10 +172,9 @@ void ConstraintProgram::addClusters(const vector<StageText>& stages, bool atBord
 void ConstraintProgram::addRange(const vector<StageText>& stages, const ConstraintTables::Range& range,
                                  const ConstraintSet& set) {
     const ThreadGroup group = threadGroupOf(range);
-    const bool isGrid = range.group == ThreadGroupKind::Grid;
-    const int blocks = isGrid ? group.blocks : range.last - range.first; // or threads
-    addLaunches(programOf(generalText(stages, range, group, set), sharedBytes(group), isGrid), prefixOf(range.group),
-                stages, range.group == ThreadGroupKind::Thread ? blocks : blocks * group.blockSize, group.blockSize,
+    const int clusters = range.last - range.first;
+    addLaunches(programOf(generalText(stages, range, group, set), sharedBytes(group)), prefixOf(range.group), stages,
+                range.group == ThreadGroupKind::Thread ? clusters : clusters * group.blockSize, group.blockSize,
                 range.first, range.last);
 }
 
@@ -255,7 +249,7 @@ long long ConstraintProgram::sharedNumbers(int blockSize) const {
 }
 
 int ConstraintProgram::cooperatingBlocks() const {
-    return std::min(device.cooperatingBlocks(), maxGridSize);
+    return device.cooperatingBlocks();
 }
 
 /** Where there are more parts than multiprocessors, let those that share one fill each other's waits. Their blocks are
@@ -274,14 +268,11 @@ ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const 
     ConstraintTables::ThreadGroups available;
     available.hasBlocks = usesBlocks(cc);
     available.hasParts = usesParts(cc);
-    available.hasGrid = available.hasBlocks && cooperatingBlocks() > 1 && device.largestBlock() >= cooperatingBlocks();
     available.largestBlock = device.largestBlock();
     available.waitingBlocks = cooperatingBlocks();
     available.sharedNumbers = [this](int blockSize) { return sharedNumbers(blockSize); };
     available.mixedBytes = mixedIsDouble() ? 8 : 4;
     available.numberBytes = numberIsDouble() ? 8 : 4;
-    if (std::getenv("OPENMM_CONSTRAINTS_GRID") != nullptr)
-        available.gridCost = 0; // for a test of small systems
     return available;
 }
 
@@ -289,8 +280,6 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
                                                                 int mostTogether) const {
     ThreadGroup group;
     group.blockSize = std::max(range.blockSize, leastBlock);
-    if (range.group == ThreadGroupKind::Grid)
-        group.blocks = cooperatingBlocks();
     if (range.group != ThreadGroupKind::Part)
         group.together = maxBlockSize / group.blockSize;
     if (range.group != ThreadGroupKind::Block && range.group != ThreadGroupKind::Part)
@@ -330,26 +319,20 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
 string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const ThreadGroup& group,
                                     const ConstraintSet& set) const {
     const ConstraintTables& t = constraintTables;
-    const bool isBlock = range.group != ThreadGroupKind::Thread, isGrid = range.group == ThreadGroupKind::Grid;
+    const bool isBlock = range.group != ThreadGroupKind::Thread;
     const bool hasShared = group.factorNumbers > 0, fallsBack = hasShared && mixedIsDouble();
     const bool hasGlobal = fallsBack || !hasShared || group.hasOthers;
     const int firstRow = t.rowStart[range.first];
     const bool onlyDistances =
         !range.isJoined && std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.end],
                                        [](int kind) { return kind == (int) RowKind::Distance; });
-    string text = define("GROUP_IS_BLOCK", isBlock ? "1" : "0") + define("GROUP_IS_GRID", isGrid ? "1" : "0") +
+    string text = define("GROUP_IS_BLOCK", isBlock ? "1" : "0") +
                   nodeDefinitions(range.group == ThreadGroupKind::Part, range.first == t.borderCluster) +
                   define("FIRST_PLACE", to_string(t.numNodes())) + define("BLOCK_SIZE", to_string(group.blockSize)) +
                   define("BLOCKS_TOGETHER", to_string(group.together)) +
-                  define("THREAD_IN_GROUP", isGrid    ? "((int) GLOBAL_ID)"
-                                            : isBlock ? "((int) LOCAL_ID)"
-                                                      : "0") +
-                  define("THREAD_GROUP_SIZE", isGrid    ? "((int) GLOBAL_SIZE)"
-                                              : isBlock ? "BLOCK_SIZE"
-                                                        : "1") +
-                  define("THREAD_GROUP_SYNC", isGrid    ? "blockBarrier(a->grid, (int) NUM_GROUPS);"
-                                              : isBlock ? "SYNC_THREADS"
-                                                        : "") +
+                  define("THREAD_IN_GROUP", isBlock ? "((int) LOCAL_ID)" : "0") +
+                  define("THREAD_GROUP_SIZE", isBlock ? "BLOCK_SIZE" : "1") +
+                  define("THREAD_GROUP_SYNC", isBlock ? "SYNC_THREADS" : "") +
                   define("SHARED_ARGUMENT", isBlock ? ", shared" : "") +
                   define("SHARED_PARAMETER", isBlock ? ", SharedMemory shared" : "");
     const auto factorText = [](const string& place, const string& space, const string& number,
@@ -379,12 +362,11 @@ string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const 
 
 string ConstraintProgram::generalText(const vector<StageText>& stages, const ConstraintTables::Range& range,
                                       const ThreadGroup& group, const ConstraintSet& set, const Share* share) const {
-    const bool isBlock = range.group != ThreadGroupKind::Thread, isGrid = range.group == ThreadGroupKind::Grid;
+    const bool isBlock = range.group != ThreadGroupKind::Thread;
     string text = rangeText(range, group, set);
     text += ConstraintKernelSources::clusters;
-    const string loop = isGrid    ? "(int c = a->firstOfRange; c < a->lastOfRange; c++)"
-                        : isBlock ? "(int c = a->firstOfRange + GROUP_ID; c < a->lastOfRange; c += NUM_GROUPS)"
-                                  : "(int c = a->firstOfRange + GLOBAL_ID; c < a->lastOfRange; c += GLOBAL_SIZE)";
+    const string loop = isBlock ? "(int c = a->firstOfRange + GROUP_ID; c < a->lastOfRange; c += NUM_GROUPS)"
+                                : "(int c = a->firstOfRange + GLOBAL_ID; c < a->lastOfRange; c += GLOBAL_SIZE)";
     for (const StageText& stage : stages) {
         // No barriers are needed here: a thread has the same particles in every loop, a solve reads those of others
         // only after its first worstOf() and no more after its last, and positions move at the end of a stage.

@@ -86,10 +86,6 @@ public:
     int numSharedFactors() const {
         return sharedFactors;
     }
-    /** Number of clusters that all thread blocks of a launch solve together. */
-    int numGridClusters() const {
-        return gridClusters;
-    }
     /** Number of clusters that several thread blocks solve in overlapping parts. */
     int numClustersInParts() const {
         return clustersInParts;
@@ -134,7 +130,7 @@ private:
     Program programOf(const std::string& text, std::size_t sharedBytes = 0, bool isCooperative = false) const;
     /** The threads that solve the clusters of a range. */
     struct ThreadGroup {
-        int blockSize = 64, blocks = 1; ///< threads of a block, and blocks that solve one cluster
+        int blockSize = 64;             ///< threads
         int factorNumbers = 0;          ///< in the largest factor that is kept in shared memory
         int sharedFloats = 0;           ///< shared memory, in floats: that, or a part
         bool isLocal = false;           ///< parts are kept in shared memory
@@ -270,7 +266,7 @@ private:
     int moments;
     bool sumsStages, coarse, velocitiesFirst, partsTakeBodies = false;
     ConstraintTables constraintTables; // depends on the numbers that `coarse` chooses
-    int sharedFactors = 0, gridClusters = 0, clustersInParts = 0;
+    int sharedFactors = 0, clustersInParts = 0;
     std::vector<Program> withoutWhole;
     bool hasWhole = false;
     std::map<std::string, std::vector<Launch>> launches; // by stage

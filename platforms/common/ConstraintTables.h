@@ -60,7 +60,7 @@ constexpr int minOwnRange = 256;
 constexpr int maxThreadRows = 8;
 
 /** The threads that solve a general cluster. Part: a block for each part of a cluster. */
-enum class ThreadGroupKind { Thread, Block, Grid, Part };
+enum class ThreadGroupKind { Thread, Block, Part };
 
 /** A ConstraintSet and its graph as the flat arrays that kernels read.
  *
@@ -80,15 +80,12 @@ public:
     struct ThreadGroups {
         bool hasBlocks = false; ///< thread blocks, or only single threads
         bool hasParts = false;  ///< blocks may solve large clusters in overlapping parts
-        bool hasGrid = false;   ///< all blocks of a launch, which can wait for each other
         int largestBlock = maxBlockSize;
         int waitingBlocks = 1; ///< blocks of a launch that can wait for each other
         /** Numbers in the largest factor and right-hand side that fit into the shared memory of a block of this size.
          */
         std::function<long long(int blockSize)> sharedNumbers = [](int) { return 0; };
         int mixedBytes = 8, numberBytes = 8; ///< of the numbers of a part: PartLayout::bytes()
-        /** Updates of a factorization that one block does in the time that all blocks take to wait for each other. */
-        long long gridCost = 4000;
     };
     /** @param smallInRegisters  whether there may be small clusters */
     ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, const ThreadGroups& available);

@@ -339,9 +339,6 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"partStamps", "int", partClusters},
         {"partFound", "int2", 2 * 6 * partClusters}, // words of 64 bits
         {"partChanges", "int2", n.parts > 0 ? 2 * n.rows : 0},
-        {"grid", "int", 4},
-        {"gridErrors", "mixed2", maxGridSize},
-        {"gridRows", "int4", maxGridSize},
 
         {"bodyStart", "int", n.bodies + 1, &T::bodyStart},
         {"bodyParticle", "int", n.bodyPlaces, &T::bodyParticle},

@@ -10,8 +10,6 @@
 
 namespace ConstraintPlugin {
 
-/** Blocks of the largest grid. */
-constexpr int maxGridSize = 512;
 
 /** Parts of the sum of kinetic energies, a thread each. */
 constexpr int numEnergySums = 1024;

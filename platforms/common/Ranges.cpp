@@ -25,15 +25,7 @@ ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, co
     const int numSlots = graph.slotStart[cluster.end] - graph.slotStart[cluster.begin];
     if (!available.hasBlocks || (cluster.size() <= maxThreadRows && numSlots <= maxThreadSlots))
         return ThreadGroupKind::Thread;
-    if (!available.hasGrid || cluster.factor < 0)
-        return ThreadGroupKind::Block;
-    // Each level is a barrier in the factorization and one in the substitution.
-    const SymbolicFactor& factor = graph.factors[cluster.factor];
-    const long long entries = (long long) factor.entryRow.size();
-    return 2 * (cluster.size() + entries) > available.sharedNumbers(std::min(maxBlockSize, available.largestBlock)) &&
-                   factor.numUpdates + 2 * entries > 2 * factor.numLevels * available.gridCost
-               ? ThreadGroupKind::Grid
-               : ThreadGroupKind::Block;
+    return ThreadGroupKind::Block;
 }
 
 ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, const ConstraintGraph& graph,
@@ -52,8 +44,6 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
                   (int) parts.size() > available.waitingBlocks,
                   false,
                   inParts.cut};
-    if (group == ThreadGroupKind::Grid)
-        server.blockSize = std::min(maxBlockSize, available.largestBlock);
     if (group == ThreadGroupKind::Part) {
         int rows = 0, numbers = 0;
         for (const Part& part : parts) {

@@ -27,12 +27,9 @@ public:
     int largestBlock() override {
         return (int) cl.getDevice().getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
     }
-    /** OpenCL does not guarantee more than 1. PoCL has a thread for each compute unit, so a test may use as many
-     *  blocks. */
+    /** OpenCL does not guarantee more. */
     int cooperatingBlocks() override {
-        const char* tested = std::getenv("OPENMM_CONSTRAINTS_GRID");
-        const int units = (int) cl.getDevice().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
-        return tested == nullptr ? 1 : std::min(std::atoi(tested), units);
+        return 1;
     }
     OpenMM::ComputeProgram compile(const std::string& text, std::size_t, bool) override {
         return cl.compileProgram(text); // which declares all of its shared memory

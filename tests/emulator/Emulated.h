@@ -48,7 +48,7 @@ struct InitialState {
 /** Every kind of constraint and clusters of every size, some with moving targets, and an angle that is held twice: of
  *  constraints that depend on each other, those of rigid bodies are not checked. */
 InitialState mixture();
-/** One cluster, which needs all blocks of a launch if OPENMM_CONSTRAINTS_GRID is set. */
+/** One cluster. */
 InitialState molecule();
 InitialState moleculeWithBarostat();
 /** Rigid bodies that nothing joins but springs: a thread has the small ones, a block of each size one of the others. */

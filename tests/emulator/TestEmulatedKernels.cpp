@@ -22,7 +22,7 @@ TEST_P(Emulated, ComputesWhatReferenceDoes) {
     expectWhatReferenceComputes(mixture);
 }
 
-/** The factor of a cluster in one piece: in shared memory, in global memory, and there with all blocks of a launch. */
+/** The factor of a cluster in one piece: in shared memory, and in global memory. */
 class EmulatedFactor : public Emulated {
     const Variable whole{"OPENMM_CONSTRAINTS_PARTS", "0"};
 };
@@ -31,15 +31,11 @@ TEST_P(EmulatedFactor, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
     expectTheSameUnderAllConditions(moleculeWithBarostat, "1 in shared memory");
     const Variable memory("OPENMM_CONSTRAINTS_SHARED_MEMORY", "0");
     expectTheSameUnderAllConditions(moleculeWithBarostat);
-    const Variable grid("OPENMM_CONSTRAINTS_GRID", "1");
-    expectTheSameUnderAllConditions(moleculeWithBarostat, "1 over several thread blocks");
 }
 
 TEST_P(EmulatedFactor, ComputesWhatReferenceDoes) {
     expectWhatReferenceComputes(molecule);
     const Variable memory("OPENMM_CONSTRAINTS_SHARED_MEMORY", "0");
-    expectWhatReferenceComputes(molecule);
-    const Variable grid("OPENMM_CONSTRAINTS_GRID", "1");
     expectWhatReferenceComputes(molecule);
 }
 
@@ -140,65 +136,5 @@ TEST(EmulatedMolecules, ComputeTheSameWhereManyWaitForRoom) {
         setConditions(0, 0);
     }
 }
-
-class Grid : public testing::TestWithParam<std::string> {
-protected:
-    ConstraintTests::Setup setup() const {
-        return {GetParam(), ConstraintIntegrator::MatrixInversion, "Rattle"};
-    }
-    const Variable memory{"OPENMM_CONSTRAINTS_SHARED_MEMORY", "0"}, whole{"OPENMM_CONSTRAINTS_PARTS", "0"};
-};
-
-TEST_P(Grid, ComputesWhatOneBlockDoes) {
-    const Readings one = after(5, molecule(), setup());
-    EXPECT_EQ(one.summary.solver.find("several"), std::string::npos);
-    const Variable grid("OPENMM_CONSTRAINTS_GRID", "1");
-    for (const char* blocks : {"2", "3", "7"}) {
-        const Variable multiprocessors("FAKECUDA_MULTIPROCESSORS", blocks);
-        const Readings several = after(5, molecule(), setup());
-        EXPECT_NE(several.summary.solver.find("several thread blocks"), std::string::npos) << several.summary.solver;
-        expectAlike(several, one, GetParam());
-    }
-}
-
-/** Failures, which one thread of the launch reports: as by one block. */
-TEST_P(Grid, FailsAsOneBlockDoes) {
-    const auto messages = [&] {
-        std::vector<std::string> all;
-        all.push_back(messageOf([&] { // velocities that no correction can follow
-            Simulation s = begin(molecule(), setup());
-            s.integrator->setMaxIterations(5);
-            Vectors v = s.velocities();
-            v[40] = Vec3(900, 0, 0);
-            s.context->setVelocities(v);
-            s.integrator->step(3);
-        }));
-        all.push_back(messageOf([&] {
-            Simulation s = begin(molecule(), setup());
-            Vectors v = s.velocities();
-            for (Vec3& each : v)
-                each *= 100;
-            s.context->setVelocities(v);
-            s.integrator->setMaxIterations(1);
-            s.integrator->step(3);
-        }));
-        return all;
-    };
-    const std::vector<std::string> ofOne = messages();
-    expectAll(ofOne[0], {"constraint"});
-    expectAll(ofOne[1], {"constraint", "1 iteration"});
-    const Variable grid("OPENMM_CONSTRAINTS_GRID", "1");
-    const std::vector<std::string> ofSeveral = messages();
-    const auto withoutSolver = [](std::string message) { // which is described
-        const std::string also = ", 1 over several thread blocks";
-        const std::size_t place = message.find(also);
-        return place == std::string::npos ? message : message.erase(place, also.size());
-    };
-    for (std::size_t i = 0; i < ofOne.size(); i++)
-        EXPECT_EQ(alike(withoutSolver(ofSeveral[i])), alike(ofOne[i]));
-}
-
-INSTANTIATE_TEST_SUITE_P(Platforms, Grid, testing::Values("CUDASingle", "CUDAMixed", "CUDADouble"),
-                         [](const auto& info) { return info.param; });
 
 } // namespace

@@ -34,9 +34,8 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from entries import Entry, entries, names_in_shard
 
-# Tests that run the grid, the blocks, the colours of the iterative solver, a heat bath and bodies, the fastest first.
+# Tests that run the blocks, the colours of the iterative solver, a heat bath and bodies, the fastest first.
 TESTS = (
-    "*Grid.ComputesWhatOneBlockDoes/CUDAMixed",
     "All/EmulatedFallBack.*",
     "All/EmulatedFactor.*CUDAMixed_MatrixInversion_Rattle",
     "All/EmulatedFactor.*CUDASingle_MatrixInversion_Shake",

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Thread groups, each of which solves a cluster: a thread block, a single thread for small clusters, or a grid (all
-// blocks of the launch) for very large ones. Threads of a group share loops over rows, entries and particles; every sum
-// has one thread and a fixed order.
+// Thread groups, each of which solves a cluster: a thread block, or a single thread for few rows. Threads of a group share
+// loops over rows, entries and particles; every sum has one thread and a fixed order.
 //
 // The host defines THREAD_IN_GROUP, THREAD_GROUP_SIZE, THREAD_GROUP_SYNC and SHARED_ARGUMENT. No barrier is inside an
 // `if`, because OpenCL on CPUs would compile all code after it twice: IF_UNIFORM is a loop there. Code that is not needed
@@ -134,9 +133,11 @@ DEVICE int4 tripleOf(int4 triple) {
 }
 #endif
 
+/** The report of the worst row, from the reports of all threads; all threads return it. It is a barrier, too: what any
+ *  thread wrote before, all can read afterwards. */
+DEVICE Report worstOf(Report mine SHARED_PARAMETER) {
 #if GROUP_IS_BLOCK
-/** The report of the worst row, from the reports of all threads of a block; all threads return it. */
-DEVICE Report worstOfBlock(Report mine, LOCAL_ARG Report* reports) {
+    LOCAL_ARG Report* reports = shared.reports;
     const int thread = LOCAL_ID;
     SYNC_THREADS // all threads have read the result of the last call
     reports[thread] = mine;
@@ -153,46 +154,15 @@ DEVICE Report worstOfBlock(Report mine, LOCAL_ARG Report* reports) {
         SYNC_THREADS
     }
     return reports[0];
-}
-#endif
-
-/** The report of the worst row, from the reports of all threads; all threads return it. It is a barrier, too: what any
- *  thread wrote before, all can read afterwards. */
-DEVICE Report worstOf(Report mine SHARED_PARAMETER) {
-#if GROUP_IS_BLOCK
-    mine = worstOfBlock(mine, shared.reports);
-#endif
-#if GROUP_IS_GRID
-    const Arguments* a = shared.arguments;
-    THREAD_GROUP_SYNC
-    if (LOCAL_ID == 0) {
-        a->gridErrors[GROUP_ID].x = mine.error;
-        a->gridErrors[GROUP_ID].y = mine.value;
-        a->gridRows[GROUP_ID] = make_int4(mine.outcome, mine.iterations, mine.row, 0);
-    }
-    THREAD_GROUP_SYNC
-    mine = newReport();
-    if (LOCAL_ID < NUM_GROUPS) { // there are at least as many threads as blocks
-        mine.outcome = a->gridRows[LOCAL_ID].x;
-        mine.iterations = a->gridRows[LOCAL_ID].y;
-        mine.row = a->gridRows[LOCAL_ID].z;
-        mine.error = a->gridErrors[LOCAL_ID].x;
-        mine.value = a->gridErrors[LOCAL_ID].y;
-    }
-    mine = worstOfBlock(mine, shared.reports);
-#endif
+#else
     return mine;
+#endif
 }
 
 /** The least value of all threads, or NO_ROW; all threads return it. A barrier is required before the next call. */
 DEVICE int leastOf(int mine SHARED_PARAMETER) {
 #if GROUP_IS_BLOCK
-#if GROUP_IS_GRID
-    const Arguments* a = shared.arguments;
-    GLOBAL int* least = a->grid + 2;
-#else
     LOCAL_ARG int* least = shared.least;
-#endif
     if (THREAD_IN_GROUP == 0)
         *least = NO_ROW;
     THREAD_GROUP_SYNC
