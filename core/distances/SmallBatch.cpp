@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "Lanes.h"
+#include "TestHooks.h"
 #define CONSTRAINTS_CLONES_OF_LANES CONSTRAINTS_CLONES_NARROW
 #include "SmallBatch.inc"
-#include <cstdlib>
 
 namespace ConstraintPlugin {
 
 int lanesOfSmallBatches() {
     constexpr int narrow = LaneTraits<Lanes>::width, wide = LaneTraits<WideLanes>::width;
-    if (const char* chosen = std::getenv("OPENMM_CONSTRAINTS_LANES")) // tests
-        return std::atoi(chosen) == wide ? wide : narrow;
+    if (const int chosen = TestHooks::lanes.valueOr(0))
+        return chosen == wide ? wide : narrow;
 #if defined(__x86_64__) && defined(__GNUC__)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? wide : narrow;
 #else

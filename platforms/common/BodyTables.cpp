@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "BodyTables.h"
+#include "TestHooks.h"
 #include <algorithm>
-#include <cstdlib>
 #include <tuple>
 
 namespace ConstraintPlugin {
@@ -15,8 +15,8 @@ struct PartSize {
 };
 
 PartSize partSize(int largestBlock) {
-    if (const char* given = std::getenv("OPENMM_CONSTRAINTS_BODY_PART")) // for tests of small bodies
-        return {std::atoi(given), std::atoi(given)};
+    if (const int given = TestHooks::bodyPart.valueOr(0))
+        return {given, given};
     return largestBlock > 1 ? PartSize{1024, 4096} : PartSize{1024, 2048};
 }
 

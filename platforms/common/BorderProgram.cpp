@@ -6,8 +6,8 @@
 // responses.
 #include "ConstraintKernelSources.h"
 #include "ConstraintProgram.h"
+#include "TestHooks.h"
 #include <algorithm>
-#include <cstdlib>
 
 using std::string;
 using std::to_string;
@@ -72,8 +72,7 @@ void ConstraintProgram::addBorder(const vector<StageText>& stages, const Constra
     const ConstraintTables& t = constraintTables;
     if (!t.hasBorder())
         return;
-    if (const char* turns = std::getenv("OPENMM_CONSTRAINTS_TURNS")) // for a test
-        numTurns = std::atoi(turns);
+    numTurns = TestHooks::turns.valueOr(numTurns);
     vector<StageText> ofClusters = {responsesStage};
     for (const StageText& stage : stages) {
         const SplitStage split(stage);

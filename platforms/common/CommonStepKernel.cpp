@@ -3,6 +3,7 @@
 #include "CommonStepKernel.h"
 #include "ConstraintForceInfo.h"
 #include "MovingTargets.h"
+#include "TestHooks.h"
 #include "openmm/AndersenThermostat.h"
 #include "openmm/MonteCarloAnisotropicBarostat.h"
 #include "openmm/MonteCarloBarostat.h"
@@ -12,7 +13,6 @@
 #include "openmm/System.h"
 #include "openmm/common/ContextSelector.h"
 #include "openmm/common/NonbondedUtilities.h"
-#include <cstdlib>
 
 using namespace OpenMM;
 using namespace std;
@@ -151,11 +151,10 @@ void CommonStepKernel::invalidateForces(bool stateToo) {
 }
 
 Centroids CommonStepKernel::centroids() const {
-    // A test of small systems sets the variable, and a benchmark of what was before to 0.
-    const char* chosen = std::getenv("OPENMM_CONSTRAINTS_BORDER");
-    if (chosen == nullptr) // a thread of a CPU solves a merged cluster faster
-        return cc.getIsCPU() ? Centroids::Merged : Centroids::BorderedIfLarge;
-    return std::atoi(chosen) == 0 ? Centroids::Merged : Centroids::Bordered;
+    if (TestHooks::border.isSet())
+        return TestHooks::border.valueOr(0) == 0 ? Centroids::Merged : Centroids::Bordered;
+    return cc.getIsCPU() ? Centroids::Merged // its threads solve a merged cluster faster
+                         : Centroids::BorderedIfLarge;
 }
 
 void CommonStepKernel::takeOrder(int step) {

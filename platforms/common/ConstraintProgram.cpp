@@ -4,9 +4,9 @@
 #include "ConstraintKernelSources.h"
 #include "CustomText.h"
 #include "DeviceMemory.h"
+#include "TestHooks.h"
 #include "TextMarkers.h"
 #include <algorithm>
-#include <cstdlib>
 
 using namespace OpenMM;
 using std::string;
@@ -26,10 +26,9 @@ string nodeDefinitions(bool isPart, bool isBorder = false) {
 
 } // namespace
 
-/** Threads of a block would run one after the other on a CPU, and compiling their barriers would take minutes. A test
- * of the blocks themselves sets the variable. */
+/** Threads of a block would run one after the other on a CPU, and compiling their barriers would take minutes. */
 bool ConstraintProgram::usesBlocks(const ComputeContext& cc) {
-    return !cc.getIsCPU() || std::getenv("OPENMM_CONSTRAINTS_BLOCKS") != nullptr;
+    return !cc.getIsCPU() || TestHooks::blocks.isSet();
 }
 
 /** On a CPU, OpenCL takes hours to compile their barriers. */
@@ -119,7 +118,7 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
     addJoinedBodies(stages, set);
     addBorder(stages, set);
     addAfterwards(set);
-    if (std::getenv("OPENMM_CONSTRAINTS_WHOLE") != nullptr) // a test of compilers, without a device that hands over
+    if (TestHooks::whole.isSet())
         takeWhole();
     constraintTables.releaseRows();
 }
@@ -242,10 +241,8 @@ int ConstraintProgram::sharedBytes(const ThreadGroup& group) const {
 }
 
 long long ConstraintProgram::sharedNumbers(int blockSize) const {
-    long long bytes = (long long) device.sharedMemory() - declaredBytes(blockSize);
-    if (const char* limit = std::getenv("OPENMM_CONSTRAINTS_SHARED_MEMORY")) // for a factor: tests set it low
-        bytes = std::min(bytes, std::atoll(limit));
-    return bytes / (int) sizeof(float);
+    const long long bytes = (long long) device.sharedMemory() - declaredBytes(blockSize);
+    return std::min(bytes, TestHooks::sharedMemory.valueOr(bytes)) / (int) sizeof(float);
 }
 
 int ConstraintProgram::cooperatingBlocks() const {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "DeviceMemory.h"
 #include "KernelArguments.h"
+#include "TestHooks.h"
 #include "openmm/OpenMMException.h"
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 
 using namespace OpenMM;
@@ -13,15 +13,13 @@ namespace ConstraintPlugin {
 
 double largestArrayOf(Device& device) {
     const double largest = std::min((double) device.largestArray(), maxArrayBytes);
-    const char* limit = std::getenv("OPENMM_CONSTRAINTS_LARGEST_ARRAY");
-    return limit == nullptr ? largest : std::min(largest, std::atof(limit));
+    return std::min(largest, TestHooks::largestArray.valueOr(largest));
 }
 
 void requireDeviceMemory(Device& device, const ConstraintSolver& solver, const ArraySizes& sizes) {
     const double largest = largestArrayOf(device);
     const MemoryNeed need(DeviceArrays(sizes), numberBytes(device.context()), largest);
-    const char* limit = std::getenv("OPENMM_CONSTRAINTS_DEVICE_MEMORY");
-    const double there = limit == nullptr ? (double) device.memory() : std::atof(limit);
+    const double there = TestHooks::deviceMemory.valueOr((double) device.memory());
     if (need.total <= there && need.largestArray <= largest)
         return;
     const bool mixedIsDouble = numberBytes(device.context()).mixed == sizeof(double);

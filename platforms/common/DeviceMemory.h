@@ -8,11 +8,10 @@
 
 namespace ConstraintPlugin {
 
-/** Most bytes of an array on a device. The environment variable OPENMM_CONSTRAINTS_LARGEST_ARRAY sets fewer. */
+/** Most bytes of an array on a device. */
 double largestArrayOf(Device& device);
 
-/** Make sure, before anything is allocated, that the arrays of ConstraintProgram fit into a device's memory. The
- *  environment variable OPENMM_CONSTRAINTS_DEVICE_MEMORY sets a smaller memory, in bytes.
+/** Make sure, before anything is allocated, that the arrays of ConstraintProgram fit into a device's memory.
  *  @param sizes  at least those of the tables that will be made
  *  @throws OpenMMException if they do not, with the bytes needed and available, the largest array and cluster, and a
  * remedy */

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 // How large clusters in ConstraintTables are cut into parts.
 #include "ConstraintTables.h"
+#include "TestHooks.h"
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -76,20 +76,16 @@ private:
 
 ConstraintTables::Cut ConstraintTables::cutOf(int number) {
     Cut cut = cuts[number];
-    if (const char* tested = std::getenv("OPENMM_CONSTRAINTS_CORRECTIONS"))
-        cut.mostCorrections = std::atoi(tested);
+    cut.mostCorrections = TestHooks::corrections.valueOr(cut.mostCorrections);
     return cut;
 }
 
 ConstraintTables::InParts ConstraintTables::partsFor(const ConstraintSet& set, const ConstraintGraph& graph,
                                                      const Cluster& cluster, bool hasParts) {
     PartLimits limits;
-    const char *testedRows = std::getenv("OPENMM_CONSTRAINTS_PARTS"),
-               *testedHops = std::getenv("OPENMM_CONSTRAINTS_HOPS");
-    if (testedRows != nullptr) // for a test of small clusters
-        limits.ownRows = limits.whole = std::atoi(testedRows);
-    if (testedHops != nullptr)
-        limits.hops = std::atoi(testedHops);
+    limits.whole = TestHooks::parts.valueOr(limits.whole);
+    limits.ownRows = TestHooks::parts.valueOr(limits.ownRows);
+    limits.hops = TestHooks::hops.valueOr(limits.hops);
     if (!hasParts || cluster.factor < 0 || cluster.size() <= maxThreadRows || limits.ownRows == 0)
         return {};
     const std::vector<std::vector<int>> neighbours = neighboursIn(graph, cluster);
@@ -102,7 +98,7 @@ ConstraintTables::InParts ConstraintTables::partsFor(const ConstraintSet& set, c
         for (const Part& part : first.parts)
             counter.add(part);
     first.counts = counter.counts();
-    const bool isOnlyCut = first.parts.size() == 1 || testedRows != nullptr || testedHops != nullptr;
+    const bool isOnlyCut = first.parts.size() == 1 || TestHooks::parts.isSet() || TestHooks::hops.isSet();
     if (isOnlyCut || !counter.canBeLocal() || (!first.parts.empty() && counter.fitEverywhere()))
         return first;
     for (int cut = 1; cut < (int) std::size(cuts); cut++) {

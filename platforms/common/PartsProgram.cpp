@@ -4,9 +4,9 @@
 #include "ConstraintKernelSources.h"
 #include "ConstraintProgram.h"
 #include "CustomText.h"
+#include "TestHooks.h"
 #include "TextMarkers.h"
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <set>
 
@@ -50,9 +50,8 @@ bool ConstraintProgram::waitsIn(const ConstraintTables::Range& range, const Thre
     int mostParts = 0; // of a cluster
     for (int c = range.first; c < range.last; c++)
         mostParts = std::max(mostParts, constraintTables.partsOfCluster[c][1] - constraintTables.partsOfCluster[c][0]);
-    // A test of launches sets the variable.
     return !range.isSplit || (cooperatingBlocks() > 1 && mostParts <= cooperatingBlocks() * group.together &&
-                              std::getenv("OPENMM_CONSTRAINTS_LAUNCHES") == nullptr);
+                              !TestHooks::launches.isSet());
 }
 
 bool ConstraintProgram::doPartsTakeBodies() const {
@@ -90,8 +89,8 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
         define("MOST_CORRECTIONS", std::to_string(cut.mostCorrections)) +
         define("FIRST_JUDGED", std::to_string(cut.firstJudged)) +
         define("LARGEST_RATIO", "(" + std::to_string(cut.mostPercent) + " / 100.0f)") +
-        define("LAST_GAIN", std::getenv("OPENMM_CONSTRAINTS_LAST") == nullptr ? "8" : "0") + // a test of the wrong one
-        define("SOLVES_WHOLE", std::getenv("OPENMM_CONSTRAINTS_ONLY_PARTS") == nullptr ? "1" : "0") +
+        define("LAST_GAIN", TestHooks::last.isSet() ? "0" : "8") +
+        define("SOLVES_WHOLE", TestHooks::onlyParts.isSet() ? "0" : "1") +
         define("WAIT_FOR_PARTS(c)", range.isSplit ? "blockBarrier(a->partBarriers + 2 * a->partsOfCluster[c].x, "
                                                     "a->partsOfCluster[c].y - a->partsOfCluster[c].x);"
                                                   : "SYNC_THREADS") +

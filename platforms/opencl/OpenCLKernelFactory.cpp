@@ -4,7 +4,6 @@
 #include "openmm/opencl/OpenCLContext.h"
 #include "openmm/opencl/OpenCLPlatform.h"
 #include <algorithm>
-#include <cstdlib>
 
 namespace ConstraintPlugin {
 

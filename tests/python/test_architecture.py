@@ -52,6 +52,28 @@ def test_files_have_names_of_their_own():
     assert len(names) == len(set(names))
 
 
+HOOKS = "core/basics/TestHooks.h"
+
+
+def test_one_file_reads_the_environment():
+    assert files_that_name(r"\bgetenv\b") == {HOOKS}
+
+
+def test_every_hook_is_set_by_a_test_and_no_test_sets_another():
+    """Of a name that is misspelt nobody would notice that it changes nothing."""
+
+    def named(path: Path) -> set[str]:
+        return set(re.findall(r'"OPENMM_CONSTRAINTS_([A-Z_]+)"', path.read_text()))
+
+    def set_below(folder: str, but: str = "") -> set[str]:
+        paths = [path for ending in ("cpp", "py") for path in (ROOT / folder).rglob(f"*.{ending}") if path.name != but]
+        return set().union(*map(named, paths))
+
+    hooks = named(ROOT / HOOKS)
+    assert set_below("tests", but="TestHooks.cpp") == hooks
+    assert set_below("benchmarks") <= hooks
+
+
 def test_every_folder_of_the_library_is_in_the_tree():
     tree = (ROOT / "ARCHITECTURE.md").read_text()
     for folder in LISTED:
@@ -64,7 +86,7 @@ SOURCES = ("core", "expressions", "system", "openmmapi", "serialization", "platf
 PYTHON_COMMENTS, CPP_COMMENTS = r'""".*?"""|#[^\n]*', r"/\*.*?\*/|//[^\n]*"
 COMMENTS = {
     **dict.fromkeys((".py", ".pyi"), PYTHON_COMMENTS),
-    **dict.fromkeys((".h", ".cpp", ".cc"), CPP_COMMENTS),
+    **dict.fromkeys((".h", ".cpp", ".inc", ".cc"), CPP_COMMENTS),
     ".i": CPP_COMMENTS + r'|%feature\("docstring"\).*?";',
 }
 
