@@ -13,13 +13,14 @@ which no bond couples to, and weighted equally, which all bonds couple to. They 
 same state, and the time is that of the process, with one thread. What the constraint costs is the difference to the
 first. On OpenCL both are there twice: with a border, and merging all molecules into one cluster. With --hinge two rigid
 bodies of 100 particles, which share two of them, are in the second half, too. With --gpu the times of RATTLE are
-estimated as by gpu_model.py, which needs no GPU but what its text says.
+estimated as by tools/gpu_model.py, which needs no GPU but what its text says.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from time import process_time
 
@@ -30,6 +31,7 @@ import openmmconstraints as mc
 from openmmconstraints.benchmark.timing import Spread, in_turn, run_steps
 from openmmconstraints.terminal.table import make_console, make_table
 
+ROOT = Path(__file__).resolve().parents[1]
 STEP_SIZE = 0.002  # ps
 WEIGHTS = ("none", "masses", "equal")
 MERGED = " merged"
@@ -121,7 +123,8 @@ def measure(
 
 def estimate(num_atoms: int, gpu: str, hinge: bool) -> None:
     """Times of a step of RATTLE on a GPU, launch by launch."""
-    from gpumodel.cases import ROOT, Case, run, stem_of
+    sys.path.append(str(ROOT / "tools"))
+    from gpumodel.cases import Case, run, stem_of
 
     work = ROOT / "build" / "gpu-model"
     (work / "inputs").mkdir(parents=True, exist_ok=True)

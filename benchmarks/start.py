@@ -24,11 +24,11 @@ import time
 from itertools import product
 from pathlib import Path
 
-from gpumodel.cases import ROOT, stem_of, write_inputs
-
-sys.path.append(str(ROOT / "tests/calls"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests/calls"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 
 from check_ptx import find_ptxas
+from gpumodel.cases import ROOT, stem_of, write_inputs
 
 INTEGRATORS = ("Verlet", "Shake", "Rattle", "LangevinMiddle", "RattleLangevin")
 

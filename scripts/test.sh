@@ -26,7 +26,7 @@ setup tests
 jobs=$(nproc)
 reports=$build/reports # for tests/timings.py
 ctest=("$venv/bin/ctest" --test-dir "$build" --no-tests=error --output-on-failure --parallel "$jobs")
-pytest=("$venv/bin/python" -m pytest tests/python -q)
+pytest=("$venv/bin/python" -m pytest tests/python tools -q)
 
 # Tracked and new files alike, but nothing that git ignores; -z because a name may contain spaces.
 cpp_style() {

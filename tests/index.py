@@ -58,7 +58,8 @@ BY_HAND = {
     WRAPPER: "cast comfort folders pickle stubs units wheels/",  # wrapper.i, wrapper.pyi, _proxies.py, _quantities.py
     f"{PACKAGE}/terminal": "cli",  # which prints by it
     "benchmarks/ligands": "every_integrator",  # which benchmarks them
-    "benchmarks/gpumodel": "calls/",  # check_doubles.py reads machine instructions by it
+    "tools": "gpu_model*",  # which stand there
+    "tools/gpumodel": "calls/",  # check_doubles.py reads machine instructions by it
     "docs": "browser/",  # opens the pages
     "docs/extensions": "browser/",  # opens the pages that Sphinx makes with them
     "cmake": "wheels/",  # sources of the archive are built with another OpenMM
@@ -95,7 +96,7 @@ def source_folders(root: Path) -> Folders:
 
     names = [
         *(*listed_folders(root), *PLATFORMS, WRAPPER, *below(PACKAGE), "examples", "examples/cookbook"),
-        *("benchmarks", *below("benchmarks"), "docs", "docs/extensions", "validation"),
+        *("benchmarks", *below("benchmarks"), "tools", *below("tools"), "docs", "docs/extensions", "validation"),
         *("scripts", "scripts/gpu", "cmake", "conda", ".github", "tests"),
     ]
     names.insert(names.index(IMPLEMENTATION), PUBLIC)
@@ -104,17 +105,19 @@ def source_folders(root: Path) -> Folders:
 
 
 def all_tests(root: Path) -> list[Suite]:
-    """Every Test*.cpp and test_*.py below tests, on its own or in its group."""
-    tests = root / "tests"
-    files = sorted([*tests.rglob("*.cpp"), *tests.rglob("*.py")])
+    """Every Test*.cpp and test_*.py below tests and tools, on its own or in its group."""
+    groups = [root / "tests" / group for group in GROUPS]
+    files = sorted(
+        path for folder in ("tests", "tools") for end in ("cpp", "py") for path in (root / folder).rglob(f"*.{end}")
+    )
     found = []
     for path in files:
         name = re.fullmatch(r"Test(\w+)\.cpp|test_(\w+)\.py", path.name)
-        if name and path.relative_to(tests).parts[0] not in GROUPS:
+        if name and not any(group in path.parents for group in groups):
             found.append(Suite(name[1] or name[2], path.suffix == ".cpp", (path,)))
-    for group in GROUPS:
-        if inside := tuple(path for path in files if tests / group in path.parents):
-            found.append(Suite(f"{group}/", any(path.suffix == ".cpp" for path in inside), inside))
+    for group in groups:
+        if inside := tuple(path for path in files if group in path.parents):
+            found.append(Suite(f"{group.name}/", any(path.suffix == ".cpp" for path in inside), inside))
     return sorted(found)
 
 

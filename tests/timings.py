@@ -114,7 +114,7 @@ def of_cpp(reports: Path) -> list[str]:
 
 def of_python(reports: Path) -> list[str]:
     everything = [
-        (seconds, re.sub(r"^tests\.python\.", "", name) + suffix)
+        (seconds, re.sub(r"^(tests\.python|tools)\.", "", name) + suffix)
         for report, suffix in (("quick", ""), ("full", ""), ("OpenCL", ", on OpenCL"))
         for seconds, name in cases(reports / f"pytest-{report}.xml")
     ]

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-/** Writes launches with the device's memory before and after them, for benchmarks/gpu_model.py.
+/** Writes launches with the device's memory before and after them, for tools/gpu_model.py.
  *
  *  FAKECUDA_RECORD names a folder. All memory of the device then comes from one range of addresses and is never given
  *  back. Between recordLaunches(1) and recordLaunches(0) there are two files: calls.jsonl has a line for each launch

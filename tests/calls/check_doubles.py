@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 
 from check_ptx import NO_STACK, PRECISIONS, compile_ptx, find_ptxas, modules
 from gpumodel.compiler import disassemble

@@ -27,6 +27,7 @@ FILES = {
     "wrappers/python/openmmconstraints/helpers/hold.py": "",
     "wrappers/python/openmmconstraints/commands/cli.py": "",
     "benchmarks/speed.py": "",
+    "tools/shapes/shape.py": "",
     "scripts/build.sh": "",
     "tests/README.md": f"# Tests\n{BEGIN}{END}The end.\n",
     "tests/support/Usual.h": '#include "support/Public.h"\n',
@@ -41,9 +42,10 @@ FILES = {
     "tests/python/test_wrapped.py": "from openmmconstraints.wrapper import Step\nStep()\n",
     "tests/python/test_cli.py": 'from command import command\n\ncommand("info", "file")\n',
     "tests/python/test_speed.py": 'sys.path.insert(0, str(ROOT / "benchmarks"))\nimport speed\n',
+    "tools/test_shapes.py": '"""tools/shapes on a sphere."""\n',
     "tests/python/test_scripts.py": '"""scripts/build.sh, as tests/README.md has it."""\n',
 }
-BY_HAND = {"platforms/common": "calls/"}
+BY_HAND = {"platforms/common": "calls/", "tools": "shapes"}
 
 
 def write(root: Path, files: dict[str, str]) -> None:
@@ -85,6 +87,8 @@ def test_rows_follow_the_sources(tree: Path) -> None:
 - `wrappers/python/openmmconstraints/commands` Python: cli
 - `wrappers/python/openmmconstraints/helpers` Python: held
 - `benchmarks` Python: speed
+- `tools` Python: shapes
+- `tools/shapes` Python: shapes
 - `scripts` Python: scripts
 - `tests` Python: scripts"""
     ]

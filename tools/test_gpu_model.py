@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""benchmarks/gpumodel on small kernels whose results are known; no GPU and no emulator is needed."""
+"""tools/gpumodel on small kernels whose results are known; no GPU and no emulator is needed."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 import tempfile
 from dataclasses import replace
 from functools import cache
@@ -14,9 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 from gpumodel import constants, recording, timeline
 from gpumodel.cases import copies_of, mixture_of, share_of
 from gpumodel.compiler import Kernel, compile_text, disassemble, read_kernels

@@ -1,17 +1,11 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Control flow of benchmarks/gpumodel on a few machine instructions: calls, returns and waits of large kernels."""
+"""Control flow of tools/gpumodel on a few machine instructions: calls, returns and waits of large kernels."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 from gpumodel.compiler import Kernel
 from gpumodel.constants import H200
 from gpumodel.machine import Launch, Machine

@@ -4,13 +4,12 @@
 
     cmake --build build --target fakecuda fakecufft emulatednvrtc
     pip install nvidia-cuda-nvrtc==13.0.* nvidia-cuda-nvdisasm && pip install --no-deps openmmtools
-    python benchmarks/gpu_model.py --json benchmarks/results/<day>-gpu-model.json
+    python tools/gpu_model.py --tables benchmarks/results/<day>-gpu-model.md
 
 A step of an integrator runs on the emulator of tests/emulator, which gives real tables and positions at 300 K. Each of
 its launches is compiled by the real NVRTC for the GPU, its SASS is executed on the recorded memory, and a simple model
 of a multiprocessor says how long that takes (gpumodel/timing.py, gpumodel/constants.py). The step's launches and waits
-follow each other as in gpumodel/timeline.py. Forces are left out. The table is also written as Markdown, beside the
-file.
+follow each other as in gpumodel/timeline.py. Forces are left out.
 
 A system "dhfr x 45" is so many copies side by side. At most seven of them are executed, on their share of the device,
 and of blocks that do not wait for each other only those of one multiprocessor: "dhfr x 1" shows by comparison with
@@ -133,7 +132,7 @@ def report(results: dict[Case, Result], gpus: Sequence[str]) -> str:
     lines = [
         "# GPU model",
         "",
-        f"Estimated {datetime.now(timezone.utc):%Y-%m-%d} by `benchmarks/gpu_model.py`: mixed precision, tolerance "
+        f"Estimated {datetime.now(timezone.utc):%Y-%m-%d} by `tools/gpu_model.py`: mixed precision, tolerance "
         "1e-5, 2 fs. **No number was measured on a GPU.** The model ranks designs: of OpenMM's kernels on an H200 most "
         "are right within 15 %.",
         "",
@@ -163,7 +162,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--work", type=Path, help="for inputs, recordings and kernels (default: gpu-model in the build)"
     )
     parser.add_argument("--jobs", type=int, default=1, help="cases at once")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers there, and the table beside it")
+    parser.add_argument("--tables", type=Path, metavar="FILE", help="write the tables there, as Markdown")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers of all launches there")
     return parser.parse_args(arguments)
 
 
@@ -178,9 +178,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = dict(zip(cases, found, strict=True))
     text = report(results, options.gpus)
     print(text)
+    if options.tables is not None:
+        options.tables.write_text(text)
     if options.json is not None:
         options.json.write_text(json.dumps([result.as_dict() for result in found], indent=1) + "\n")
-        options.json.with_suffix(".md").write_text(text)
     return 0
 
 

@@ -6,7 +6,7 @@ tests/calls/Recorder.h.
     python -m gpumodel.record INTEGRATOR ANGLES EXPRESSIONS BODIES SYSTEM.xml STATE.xml COPIES [SYSTEM.xml ...]
 
 ANGLES, EXPRESSIONS and BODIES are numbers of what is held besides the constraints of the whole system, as
-other_kinds.py says.
+benchmarks/other_kinds.py says.
 
 The environment, which cases.py sets, has the stand-ins for the driver and for NVRTC in LD_LIBRARY_PATH, and names
 the folder.
@@ -20,9 +20,12 @@ from pathlib import Path
 
 import numpy as np
 import openmm as mm
-from other_kinds import angles_of, hold_others
 
 import openmmconstraints as mc
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from other_kinds import angles_of, hold_others
 
 STEP_SIZE = 0.002  # ps, of which the inputs' velocities are
 TOLERANCE = 1e-5

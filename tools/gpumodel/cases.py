@@ -140,7 +140,7 @@ def record(case: Case, molecules: list[tuple[str, int]], multiprocessors: int, b
     for name, copies in molecules:
         stem = stem_of(work / "inputs", name, bonds)
         command += [f"{stem}.system.xml", f"{stem}.0.state.xml", str(copies)]
-    subprocess.run(command, check=True, env=environment, cwd=ROOT / "benchmarks")
+    subprocess.run(command, check=True, env=environment, cwd=ROOT / "tools")
     return folder
 
 
