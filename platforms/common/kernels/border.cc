@@ -92,16 +92,16 @@ DEVICE void setBorderOffset(const Arguments* a, int row, const BorderSolve* solv
 DEVICE void evaluateBordered(const Arguments* a, int b SHARED_PARAMETER) {
     const BorderSolve solve = borderSolveOf(a);
     const int row = FIRST_BORDERED + b;
-    for (int once = 0; once < !LATER_TURN; once++)
+    IF_UNIFORM(!LATER_TURN)
         setBorderOffset(a, row, &solve);
     ROW_SYNC
     mixed error, value;
     const mixed r = residual(a, row, solve.what, solve.time, solve.timeScale, &error, &value);
     bool isTurned = false; // as hasTurned()
-    for (int once = 0; once < (solve.what == POSITIONS); once++)
+    IF_UNIFORM(solve.what == POSITIONS)
         isTurned = !(diagonalOf(a, row, a->gradient) > PIVOT_THRESHOLD * a->originalDiagonal[row]);
     mixed drift = 0, size = 0; // of positions at the start; of the terms
-    for (int once = 0; once < (solve.what == ACCELERATIONS); once++) {
+    IF_UNIFORM(solve.what == ACCELERATIONS) {
         drift = errorOf(a, row, residualOf(a, row, a->rowValue[row], a->time), a->time, a->startGradient);
         size = errorOf(a, row, fabs(a->offset[row]) + fabs(r - a->offset[row]), a->time, a->startGradient);
     }

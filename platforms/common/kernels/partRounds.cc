@@ -10,9 +10,9 @@ DEVICE APART void take_$SOLVE$_General(const Arguments* a, int c, int round, Rep
     const int iterations = round - (solve->isMeasured ? 1 : 0); // corrections that there are
     const bool wasOver = state->isOver, measures = iterations < 0;
     Report report = newReport(), second = newReport();
-    for (int once = 0; once < solve->isMeasured; once++)
+    IF_UNIFORM(solve->isMeasured)
         readFound(a, c, MEASURED, !measures && !wasOver, &solve->measured[0], &solve->measured[1] SHARED_ARGUMENT);
-    for (int once = 0; once < (iterations > 0); once++)
+    IF_UNIFORM(iterations > 0)
         readFound(a, c, (iterations + 1) & 1, !wasOver, &report, &second SHARED_ARGUMENT);
     if (solve->isMeasured && !measures && !wasOver) {
         const Report judged = judge_$SOLVE$(a, solve);
@@ -29,13 +29,13 @@ DEVICE APART void take_$SOLVE$_General(const Arguments* a, int c, int round, Rep
             writePartReport(a, c, solve, report);
     }
 #if HAS_JOINTS
-    for (int once = 0; once < (state->isOver && !wasOver && !state->isHandedOver && solve->isOfBodies); once++)
+    IF_UNIFORM(state->isOver && !wasOver && !state->isHandedOver && solve->isOfBodies)
         flagBodies(a, c, solve->isWanted);
 #endif
 
     const bool isActive = !state->isOver;
     const bool isLast = !isActive && !wasOver && !WAITS; // impulses are left for the launch that moves particles
-    for (int once = 0; once < ((isActive && iterations > 0) || isLast); once++)
+    IF_UNIFORM((isActive && iterations > 0) || isLast)
         applyGeneral(a, c, solve, false, isActive ? iterations : state->iterations, true SHARED_ARGUMENT);
     Report first = newReport(), other = newReport();
     EACH_ROW(row) if (isActive && measures && IS_OWN(row) && start.outcome == Outcome_Converged)
@@ -47,7 +47,7 @@ DEVICE APART void take_$SOLVE$_General(const Arguments* a, int c, int round, Rep
     evaluateGeneral(a, c, solve, iterations, isActive && !measures, &first, &other SHARED_ARGUMENT);
     if (round == 0 && start.outcome != Outcome_Converged)
         first = start;
-    for (int once = 0; once < isActive; once++)
+    IF_UNIFORM(isActive)
         first = worstOf(first SHARED_ARGUMENT);
 
     const bool isCorrected = isActive && !measures && first.outcome == Outcome_Converged &&
@@ -59,14 +59,14 @@ DEVICE APART void take_$SOLVE$_General(const Arguments* a, int c, int round, Rep
     if (isCorrected)
         state->lastError = first.error;
     int singular = NO_ROW;
-    for (int once = 0; once < isCorrected; once++)
+    IF_UNIFORM(isCorrected)
         singular = correctGeneral(a, c, solve, iterations, state SHARED_ARGUMENT);
     if (isCorrected && singular != NO_ROW && first.error > solve->tolerance)
         note(&other, singular, VANISHED, 0);
     GLOBAL mixed* exchanged = a->exchange + (iterations & 1) * a->numRows;
     EACH_ROW(row) if (isActive && !measures && IS_OWN(row))
         exchanged[row] = a->total[row] + (isCorrected && singular == NO_ROW ? a->change[row] : 0);
-    for (int once = 0; once < isActive; once++)
+    IF_UNIFORM(isActive)
         other = worstOf(other SHARED_ARGUMENT);
     if (isActive)
         writeFound(a, c, measures ? MEASURED : iterations & 1, first, other);

@@ -9,7 +9,7 @@ DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAME
     PartState state = newPartState();
     state.isOver = !isWanted;
     Report start = newReport();
-    for (int once = 0; once < isWanted; once++)
+    IF_UNIFORM(isWanted)
         start = begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
     for (int round = 0; !state.isOver; round++) {
         take_$SOLVE$_General(a, c, round, start, &solve, &state SHARED_ARGUMENT);
@@ -24,11 +24,11 @@ DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAME
 DEVICE void end_$STAGE$(const Arguments* a, int c, const PartSolve* solve, PartState* state SHARED_PARAMETER) {
     const int4 parts = a->partsOfCluster[c];
 #if IS_$KIND$_LOCAL || !$ROUNDS$ // what a part found in shared memory is lost
-    for (int once = 0; once < (a->round == -1 && state->isHandedOver); once++)
+    IF_UNIFORM(a->round == -1 && state->isHandedOver)
         begin_$STAGE$_General(a, c, solve, state SHARED_ARGUMENT);
 #endif
     solve_$STAGE$(a, parts.z, SOLVES_WHOLE && a->round == -1 && state->isHandedOver && parts.x == c SHARED_ARGUMENT);
-    for (int once = 0; once < (a->round == -2); once++) {
+    IF_UNIFORM(a->round == -2) {
         adopt_$STAGE$_General(a, c, solve, state->isHandedOver SHARED_ARGUMENT);
         finish_$STAGE$_General(a, c, solve, state, true SHARED_ARGUMENT);
     }

@@ -322,7 +322,7 @@ DEVICE APART int correctGeneral(const Arguments* a, int c, const PartSolve* solv
     singular = correctShared(a, c, gradients, factorizes, triesShared, sharedFactor(a, c, shared) SHARED_ARGUMENT);
 #if FALLS_BACK
     const bool isRepeated = triesShared && singular != NO_ROW;
-    for (int once = 0; once < isRepeated; once++) {
+    IF_UNIFORM(isRepeated) {
         Report ignored[2];
         ignored[0] = ignored[1] = newReport();
         evaluateGeneral(a, c, solve, iterations, true, &ignored[0], &ignored[1] SHARED_ARGUMENT);
