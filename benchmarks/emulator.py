@@ -17,9 +17,10 @@ def environment(build: Path, cache: Path, **variables: str) -> dict[str, str]:
     :param cache: the folder of compiled kernels
     """
     tests = build.resolve() / "tests"
+    folders = [str(tests / "emulator/nvrtc"), str(tests / "calls/fakecuda"), os.environ.get("LD_LIBRARY_PATH", "")]
     return {
         **os.environ,
-        "LD_LIBRARY_PATH": f"{tests / 'emulator/nvrtc'}:{tests / 'calls/fakecuda'}",
+        "LD_LIBRARY_PATH": ":".join(filter(None, folders)),
         **dict.fromkeys(("EMULATOR_CACHE", "OPENMM_CACHE_DIR", "TMPDIR"), str(cache)),
         **variables,
     }
