@@ -30,7 +30,7 @@ sys.path.append(str(ROOT / "benchmarks"))
 
 from emulator import start_on_emulator  # noqa: E402
 from states.comparison import COLUMNS, Row, compare  # noqa: E402
-from states.held import HELD, SCHEMES, SOLVERS, WITH_PME  # noqa: E402
+from states.held import HELD, SCHEMES, SOLVERS, usual  # noqa: E402
 from states.recording import DEVICES, PRECISIONS, Case, Recorded, all_cases, libraries, load, run, save  # noqa: E402
 
 from openmmconstraints.terminal.progress import progress_bar  # noqa: E402
@@ -46,7 +46,7 @@ def record(options: argparse.Namespace) -> int:
         if status is not None:
             return status
         options.platform = "CUDA"
-    names = options.systems or [name for name in HELD if options.emulator is None or name not in WITH_PME]
+    names = options.systems or usual(options.platform, options.emulator is not None)
     precisions = options.precisions if options.platform in DEVICES else ["double"]
     cases = all_cases(names, options.integrators, options.methods, precisions)
     print("\n".join(f"{path} {digest}" for path, digest in libraries().items()), file=sys.stderr)

@@ -26,7 +26,18 @@ sys.path.append(str(ROOT / "benchmarks"))
 
 import systems  # noqa: E402
 from bodies import build_chain  # noqa: E402
-from cases import BORDER, SCHEMES, SOLVERS, add_barostat, pull_apart  # noqa: E402
+from cases import (  # noqa: E402
+    BODY_PARTS,
+    BORDER,
+    GLOBAL_FACTORS,
+    JOINED_PARTS,
+    PARTS,
+    SCHEMES,
+    SOLVERS,
+    SOME_SHARED,
+    add_barostat,
+    pull_apart,
+)
 from systems import Assembly  # noqa: E402
 
 ALL = tuple(SCHEMES)
@@ -49,6 +60,8 @@ class Held:
     integrators: tuple[str, ...] = FEW  # unless others are asked for
     environment: Mapping[str, str] = field(default_factory=dict)  # while its Context exists
     change: Callable[[mm.Context], object] = nothing  # what changes after the first step
+    is_for_blocks: bool = False  # whether others show the like where a device has no thread blocks
+    has_pme: bool = False  # whose Fourier transforms the emulator lacks
 
 
 # ---- with the Assembly -----------------------------------------------------------------------------------------------
@@ -172,6 +185,7 @@ HELD = {
     "mesh": Held(partial(assembled, add_mesh)),
     "redundant": Held(partial(assembled, systems.redundant, add_rigid_molecules)),
     "bodies": Held(partial(assembled, systems.bodies)),
+    "body-parts": Held(partial(assembled, systems.bodies), TWO, BODY_PARTS),
     "hinges": Held(hinges, ALL),
     "border": Held(partial(assembled, systems.groups), ALL, BORDER),
     "border-of-bodies": Held(partial(assembled, systems.groups_of_bodies), FEW, BORDER),
@@ -180,10 +194,23 @@ HELD = {
     "barostat": Held(partial(assembled, systems.everything, without_integrator(add_barostat)), TWO),
     "far": Held(partial(assembled, far), TWO),
     "failing": Held(partial(assembled, systems.small, without_integrator(pull_apart)), FEW),
-    "villin-HBonds": Held(partial(villin, "HBonds"), TWO),
-    "villin-AllBonds": Held(partial(villin, "AllBonds"), TWO),
+    "parts": Held(partial(assembled, systems.large), FEW, PARTS, is_for_blocks=True),
+    "joined-parts": Held(partial(assembled, systems.row_of_bodies), TWO, JOINED_PARTS, is_for_blocks=True),
+    "shared-parts": Held(partial(assembled, systems.branched), TWO, SOME_SHARED | PARTS, is_for_blocks=True),
+    "global-factors": Held(partial(assembled, systems.branched), TWO, GLOBAL_FACTORS, is_for_blocks=True),
+    "villin-HBonds": Held(partial(villin, "HBonds"), TWO, has_pme=True),
+    "villin-AllBonds": Held(partial(villin, "AllBonds"), TWO, has_pme=True),
 }
-#: Systems with PME, whose Fourier transforms the emulator does not have.
-WITH_PME = ("villin-HBonds", "villin-AllBonds")
 
-__all__ = ["HELD", "SCHEMES", "SOLVERS", "WITH_PME", "Built", "Held"]
+
+def usual(platform: str, is_emulated: bool) -> list[str]:
+    """The systems that are run unless others are asked for."""
+    has_blocks = platform == "CUDA"  # where OpenCL has them, its kernels have the same text
+    return [
+        name
+        for name, held in HELD.items()
+        if (has_blocks or not held.is_for_blocks) and not (is_emulated and held.has_pme)
+    ]
+
+
+__all__ = ["HELD", "SCHEMES", "SOLVERS", "Built", "Held", "usual"]
