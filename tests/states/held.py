@@ -40,9 +40,10 @@ from cases import (  # noqa: E402
 )
 from systems import Assembly  # noqa: E402
 
+# PoCL and the emulator compile kernels for some ten seconds a run, so most systems run with few integrators.
 ALL = tuple(SCHEMES)
-FEW = ("Rattle", "Shake", "RattleLangevin", "ConstraintForce")  # each stage, and noise
-TWO = ("Rattle", "RattleLangevin")
+FEW = ("Rattle", "RattleLangevin", "ConstraintForce")  # each stage, and noise
+RATTLE, SHAKE, LANGEVIN = ("Rattle",), ("Shake",), ("RattleLangevin",)
 MERGED = {"OPENMM_CONSTRAINTS_BORDER": "0"}
 PARAMETER = "lambda"  # which the lengths of `moving` follow
 Built = tuple[mm.System, np.ndarray]
@@ -57,7 +58,8 @@ class Held:
     """How to make a System with its positions (nm), and what runs of it take."""
 
     build: Callable[[], Built]
-    integrators: tuple[str, ...] = FEW  # unless others are asked for
+    direct: tuple[str, ...] = RATTLE  # integrators that take this method, unless others are asked for
+    iterative: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)  # while its Context exists
     change: Callable[[mm.Context], object] = nothing  # what changes after the first step
     is_for_blocks: bool = False  # whether others show the like where a device has no thread blocks
@@ -176,30 +178,34 @@ def without_integrator(prepare: Callable[[Assembly, object], object]) -> Callabl
 
 
 HELD = {
-    "small": Held(partial(assembled, systems.small), ALL),
-    "local": Held(partial(assembled, systems.local)),
-    "anchored": Held(partial(assembled, systems.anchored)),
-    "triclinic": Held(partial(assembled, systems.kinds, make_triclinic), ALL),
-    "one-cluster": Held(partial(assembled, systems.large, particle_on_a_sphere)),
-    "chain": Held(partial(assembled, chain_with_angles)),
+    "small": Held(partial(assembled, systems.small), ALL, ("Rattle", "ConstraintForce")),
+    "local": Held(partial(assembled, systems.local), SHAKE, RATTLE),
+    "anchored": Held(partial(assembled, systems.anchored), LANGEVIN),
+    "triclinic": Held(partial(assembled, systems.kinds, make_triclinic), ALL, ("Rattle", "RattleLangevin")),
+    "one-cluster": Held(partial(assembled, systems.large, particle_on_a_sphere), ("Rattle", "ConstraintForce"), SHAKE),
+    "chain": Held(partial(assembled, chain_with_angles), RATTLE, RATTLE),
     "mesh": Held(partial(assembled, add_mesh)),
-    "redundant": Held(partial(assembled, systems.redundant, add_rigid_molecules)),
-    "bodies": Held(partial(assembled, systems.bodies)),
-    "body-parts": Held(partial(assembled, systems.bodies), TWO, BODY_PARTS),
-    "hinges": Held(hinges, ALL),
-    "border": Held(partial(assembled, systems.groups), ALL, BORDER),
-    "border-of-bodies": Held(partial(assembled, systems.groups_of_bodies), FEW, BORDER),
-    "merged": Held(partial(assembled, systems.groups), FEW, MERGED),
-    "moving": Held(partial(assembled, moving, moves=True), (*FEW, "NoseHoover"), change=follow),
-    "barostat": Held(partial(assembled, systems.everything, without_integrator(add_barostat)), TWO),
-    "far": Held(partial(assembled, far), TWO),
-    "failing": Held(partial(assembled, systems.small, without_integrator(pull_apart)), FEW),
-    "parts": Held(partial(assembled, systems.large), FEW, PARTS, is_for_blocks=True),
-    "joined-parts": Held(partial(assembled, systems.row_of_bodies), TWO, JOINED_PARTS, is_for_blocks=True),
-    "shared-parts": Held(partial(assembled, systems.branched), TWO, SOME_SHARED | PARTS, is_for_blocks=True),
-    "global-factors": Held(partial(assembled, systems.branched), TWO, GLOBAL_FACTORS, is_for_blocks=True),
-    "villin-HBonds": Held(partial(villin, "HBonds"), TWO, has_pme=True),
-    "villin-AllBonds": Held(partial(villin, "AllBonds"), TWO, has_pme=True),
+    "redundant": Held(partial(assembled, systems.redundant, add_rigid_molecules), ("Rattle", "RattleLangevin")),
+    "bodies": Held(partial(assembled, systems.bodies), FEW),
+    "body-parts": Held(partial(assembled, systems.bodies), environment=BODY_PARTS),
+    "hinges": Held(hinges, (*FEW, "Shake"), RATTLE),
+    "border": Held(partial(assembled, systems.groups), (*FEW, "NoseHoover"), RATTLE, BORDER),
+    "border-of-bodies": Held(
+        partial(assembled, systems.groups_of_bodies), ("Rattle", "ConstraintForce"), environment=BORDER
+    ),
+    "merged": Held(partial(assembled, systems.groups), environment=MERGED),
+    "moving": Held(partial(assembled, moving, moves=True), ("Rattle", "Shake", "NoseHoover"), change=follow),
+    "barostat": Held(partial(assembled, systems.everything, without_integrator(add_barostat)), LANGEVIN),
+    "far": Held(partial(assembled, far)),
+    "failing": Held(
+        partial(assembled, systems.small, without_integrator(pull_apart)), ("Rattle", "ConstraintForce"), RATTLE
+    ),
+    "parts": Held(partial(assembled, systems.large), FEW, environment=PARTS, is_for_blocks=True),
+    "joined-parts": Held(partial(assembled, systems.row_of_bodies), environment=JOINED_PARTS, is_for_blocks=True),
+    "shared-parts": Held(partial(assembled, systems.branched), environment=SOME_SHARED | PARTS, is_for_blocks=True),
+    "global-factors": Held(partial(assembled, systems.branched), environment=GLOBAL_FACTORS, is_for_blocks=True),
+    "villin-HBonds": Held(partial(villin, "HBonds"), has_pme=True),
+    "villin-AllBonds": Held(partial(villin, "AllBonds"), LANGEVIN, has_pme=True),
 }
 
 

@@ -40,12 +40,12 @@ class Case(NamedTuple):
 
 
 def all_cases(names: list[str], integrators: list[str] | None, methods: list[str], precisions: list[str]) -> list[Case]:
-    """Those of a record, system by system; without integrators, those that each system's entry has."""
+    """Those of a record, system by system; without integrators, with those that each system's entry has."""
     return [
         Case(name, integrator, method, precision)
         for name in names
-        for integrator in integrators or HELD[name].integrators
         for method in methods
+        for integrator in integrators or getattr(HELD[name], method)
         for precision in precisions
     ]
 
