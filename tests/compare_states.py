@@ -51,14 +51,17 @@ def record(options: argparse.Namespace) -> int:
     cases = all_cases(names, options.integrators, options.methods, precisions)
     print("\n".join(f"{path} {digest}" for path, digest in libraries().items()), file=sys.stderr)
     runs: dict[Case, Recorded] = {}
-    with progress_bar("recorded", len(cases)) as advance:
-        for name in names:
-            built, start = HELD[name].build(), monotonic()
-            for case in [case for case in cases if case.system == name]:
-                runs[case] = run(case, HELD[name], built, options.platform)
-                advance()
-            print(f"{name}: {monotonic() - start:.0f} s", file=sys.stderr, flush=True)
-    save(options.output, options.platform, runs)
+    try:
+        with progress_bar("recorded", len(cases)) as advance:
+            for name in names:
+                built, start = HELD[name].build(), monotonic()
+                for case in [case for case in cases if case.system == name]:
+                    runs[case] = run(case, HELD[name], built, options.platform)
+                    advance()
+                print(f"{name}: {monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+    finally:  # Ctrl-C ends it, and keeps what is there
+        if runs:
+            save(options.output, options.platform, runs)
     return 0
 
 
