@@ -14,7 +14,8 @@ emulator (tests/emulator), CUDA's kernels run without a GPU: --emulator names th
 emulatednvrtc are built.
 
 compare exits with 1 if texts differ, a case is missing, or numbers are not equal bit for bit; with --allow-numbers only
-texts and missing cases count. Differences of multipliers, forces, virial and energies are relative to the largest one.
+texts and missing cases count. Differences of multipliers, forces, virial and energies are relative to the largest one,
+those of positions in nm, of velocities in nm/ps, of work and heat in kJ/mol; "texts" are cases whose texts differ.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from states.held import HELD, SCHEMES, SOLVERS, usual  # noqa: E402
 from states.recording import DEVICES, PRECISIONS, Case, Recorded, all_cases, libraries, load, run, save  # noqa: E402
 
 from openmmconstraints.terminal.progress import progress_bar  # noqa: E402
-from openmmconstraints.terminal.table import make_console, make_table, scientific  # noqa: E402
+from openmmconstraints.terminal.table import scientific  # noqa: E402
 
 PLATFORMS = (*DEVICES, "Reference", "CPU")
 LONGEST = 300  # characters of a text that is shown
@@ -73,9 +74,7 @@ def compare_files(options: argparse.Namespace) -> int:
         return 2
     show(rows, options.markdown)
     for row in rows:
-        for case, texts in row.texts.items():
-            for name, pair in texts.items():
-                print(f"\n{'/'.join(case)}, {name}:", *("  " + shortened(text) for text in pair), sep="\n")
+        show_texts(row)
         for case in row.missing:
             print(f"\n{'/'.join(case)} is only in {options.before if case in before else options.after}.")
     for key in ("platform", "environment"):
@@ -88,7 +87,7 @@ def compare_files(options: argparse.Namespace) -> int:
 
 
 def show(rows: list[Row], markdown: bool) -> None:
-    head = ["system", "cases", "equal", *COLUMNS, "texts differ", "missing"]
+    head = ["system", "cases", "equal", *COLUMNS, "texts", "missing"]
     cells = [
         [
             *(row.system, str(row.cases), str(row.equal)),
@@ -101,10 +100,20 @@ def show(rows: list[Row], markdown: bool) -> None:
         print(f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}", sep="\n")
         print("\n".join(f"| {' | '.join(row)} |" for row in cells))
         return
-    table = make_table("Largest differences", head[:1], head[1:])
-    for row in cells:
-        table.add_row(*row)
-    make_console().print(table)
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    for row in [head, *cells]:  # wider than rich's tables are without a terminal
+        print(row[0].ljust(widths[0]), *(word.rjust(width) for word, width in zip(row[1:], widths[1:], strict=True)))
+
+
+def show_texts(row: Row) -> None:
+    """Each difference once, with the first case that has it."""
+    found: dict[tuple[str, str, str], list[Case]] = {}
+    for case, texts in row.texts.items():
+        for name, pair in texts.items():
+            found.setdefault((name, *pair), []).append(case)
+    for (name, before, after), cases in found.items():
+        more = f" (and {len(cases) - 1} more)" if cases[1:] else ""
+        print(f"\n{'/'.join(cases[0])}, {name}{more}:", f"  {shortened(before)}", f"  {shortened(after)}", sep="\n")
 
 
 def shortened(text: str) -> str:

@@ -11,19 +11,19 @@ import numpy as np
 
 from .recording import Case, Recorded
 
-#: {column: names of arrays}, and whether differences are relative to the largest element.
+#: {column: names of arrays}
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "positions (nm)": ("positions", "restored positions"),
-    "velocities (nm/ps)": ("velocities",),
+    "positions": ("positions", "restored positions"),
+    "velocities": ("velocities",),
     "multipliers": ("multipliers", "velocity multipliers", "instantaneous multipliers"),
     "forces": ("constraint forces",),
     "virial": ("constraint virial",),
     "energies": ("energies",),
-    "work (kJ/mol)": ("constraint work",),
-    "heat (kJ/mol)": ("heat", "heat bath energy"),
+    "work": ("constraint work",),
+    "heat": ("heat", "heat bath energy"),
     "iterations": ("iterations",),
 }
-RELATIVE = ("multipliers", "forces", "virial", "energies")
+RELATIVE = ("multipliers", "forces", "virial", "energies")  # to the largest element
 COLUMN_OF = {name: column for column, names in COLUMNS.items() for name in names}
 
 

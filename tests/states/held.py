@@ -109,7 +109,7 @@ def particle_on_a_sphere(a: Assembly) -> None:
 def add_mesh(a: Assembly, edge: int = 12) -> None:
     """A square mesh, not quite flat."""
     flat = 0.15 * np.stack([*np.indices((edge, edge)), np.zeros((edge, edge))], axis=-1).reshape(-1, 3)
-    p = a.add(np.full(edge**2, 12.0), flat + 0.01 * a.random.normal(size=flat.shape))
+    p = a.add([12.0] * edge**2, flat + 0.01 * a.random.normal(size=flat.shape))
     for i in p:
         if i % edge > 0:
             a.distance(i - 1, i)
