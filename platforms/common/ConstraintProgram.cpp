@@ -7,6 +7,8 @@
 #include "TestHooks.h"
 #include "TextMarkers.h"
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 using namespace OpenMM;
 using std::string;
@@ -354,14 +356,19 @@ string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const 
         text += factorText("Shared", "LOCAL_ARG", "float", "1e-6f");
     if (hasGlobal && !range.isIterative)
         text += factorText("Global", "GLOBAL", "mixed", "PIVOT_THRESHOLD");
-    return text + ConstraintKernelSources::solves;
+    return text + ConstraintKernelSources::residuals;
 }
 
 string ConstraintProgram::generalText(const vector<StageText>& stages, const ConstraintTables::Range& range,
                                       const ThreadGroup& group, const ConstraintSet& set, const Share* share) const {
     const bool isBlock = range.group != ThreadGroupKind::Thread;
     string text = rangeText(range, group, set);
-    text += ConstraintKernelSources::clusters;
+    text += ConstraintKernelSources::solves + ConstraintKernelSources::clusters;
+    std::set<string> solves;
+    for (const StageText& stage : stages)
+        std::copy_if(stage.steps.begin(), stage.steps.end(), std::inserter(solves, solves.end()), isSolve);
+    for (const string& solve : solves)
+        text += fillMarkers("clusterSolve", ConstraintKernelSources::clusterSolve, {{"SOLVE", solve}});
     const string loop = isBlock ? "(int c = a->firstOfRange + GROUP_ID; c < a->lastOfRange; c += NUM_GROUPS)"
                                 : "(int c = a->firstOfRange + GLOBAL_ID; c < a->lastOfRange; c += GLOBAL_SIZE)";
     for (const StageText& stage : stages) {

@@ -94,7 +94,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
         define("WAIT_FOR_PARTS(c)", range.isSplit ? "blockBarrier(a->partBarriers + 2 * a->partsOfCluster[c].x, "
                                                     "a->partsOfCluster[c].y - a->partsOfCluster[c].x);"
                                                   : "SYNC_THREADS") +
-        ConstraintKernelSources::parts + ConstraintKernelSources::partSolves;
+        ConstraintKernelSources::solves + ConstraintKernelSources::parts;
     // The whole cluster is General, and so are parts that do not fit, and solves that are not of local parts.
     text += define("IS_General_LOCAL", "0") + define("IS_Local_LOCAL", "1");
     const bool takesBodies = partsTakeBodies && range.isJoined && group.isLocal;

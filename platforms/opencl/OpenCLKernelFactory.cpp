@@ -3,7 +3,6 @@
 #include "CommonKernelFactory.h"
 #include "openmm/opencl/OpenCLContext.h"
 #include "openmm/opencl/OpenCLPlatform.h"
-#include <algorithm>
 
 namespace ConstraintPlugin {
 

@@ -6,9 +6,11 @@
 #if ITERATIVE
 /** SHAKE and RATTLE: one row at a time, colour by colour, each with the corrections of the rows before it. Rows of a
  *  colour share no movable particle.
- *  @param[inout] report  in: of the parts of the solve before; nothing is done unless they converged and isWanted */
-DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
-                         GLOBAL mixed* multipliers, bool isWanted, Report* report SHARED_PARAMETER) {
+ *  @param[inout] report  in: what the start found; nothing is done unless it converged and the solve is wanted */
+DEVICE void solveCluster(const Arguments* a, int c, const Solve* solve, Report* report SHARED_PARAMETER) {
+    const int what = solve->what;
+    const bool isWanted = solve->isWanted;
+    GLOBAL mixed* multipliers = solve->multipliers;
     bool isDone = !isWanted || report->outcome != Outcome_Converged;
     const bool isWarm = a->warmStart && what < ACCELERATIONS && multipliers != a->projection && !LATER_TURN; // of a step
     GLOBAL const mixed* ofThisStep = what == POSITIONS ? lambdaOf(a) : muOf(a);
@@ -26,7 +28,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
                  n += THREAD_GROUP_SIZE) {
                 const int row = a->colourRow[n];
                 mixed error, value;
-                const mixed r = residual(a, row, what, time, timeScale, &error, &value);
+                const mixed r = residual(a, row, what, solve->time, solve->timeScale, &error, &value);
                 note(&mine, row, error, value);
                 GLOBAL const mixed* gradients = what == POSITIONS ? a->gradient : a->startGradient;
                 const mixed denominator = diagonalOf(a, row, gradients);
@@ -40,7 +42,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
                 }
                 // An expression may be rounded more coarsely than its neighbours' tolerance: corrections of such noise
                 // would disturb them in every sweep.
-                const bool isNoise = iteration > FIRST_SWEEPS && error < NOISE_PART * tolerance;
+                const bool isNoise = iteration > FIRST_SWEEPS && error < NOISE_PART * solve->tolerance;
                 const mixed change = mine.outcome == Outcome_Converged && !isNoise ? -r / denominator : 0;
                 multipliers[row] += change;
                 for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++) {
@@ -58,19 +60,19 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         }
         *report = worstOf(mine SHARED_ARGUMENT);
         const bool isLast = iteration >= a->maxIterations;
-        const bool isChecked = report->outcome == Outcome_Converged && (isLast || report->error <= tolerance);
+        const bool isChecked = report->outcome == Outcome_Converged && (isLast || report->error <= solve->tolerance);
         // Corrections of later rows changed the errors of their neighbours.
         mine = newReport();
         EACH_ROW(row) if (isChecked) {
             mixed error, value;
-            residual(a, row, what, time, timeScale, &error, &value);
+            residual(a, row, what, solve->time, solve->timeScale, &error, &value);
             note(&mine, row, error, value);
         }
         mine = worstOf(mine SHARED_ARGUMENT);
         if (isChecked)
             *report = mine;
         report->iterations = iteration;
-        const bool isSolved = isChecked && report->error <= tolerance;
+        const bool isSolved = isChecked && report->error <= solve->tolerance;
         if (isLast && !isSolved && report->outcome == Outcome_Converged)
             report->outcome = Outcome_NotConverged;
         isDone = isSolved || report->outcome != Outcome_Converged;
@@ -80,9 +82,11 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
 /** Newton's method, all rows of a cluster at once. A factor in shared memory has single precision, residuals have that
  *  of the Context, so a solve may take more iterations. If the matrix is too ill-conditioned for single precision, it
  *  is factorized again in the Context's precision, in global memory.
- *  @param[inout] report  in: of the parts of the solve before; nothing is done unless they converged and isWanted */
-DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
-                         GLOBAL mixed* multipliers, bool isWanted, Report* report SHARED_PARAMETER) {
+ *  @param[inout] report  in: what the start found; nothing is done unless it converged and the solve is wanted */
+DEVICE void solveCluster(const Arguments* a, int c, const Solve* solve, Report* report SHARED_PARAMETER) {
+    const int what = solve->what;
+    const bool isWanted = solve->isWanted;
+    GLOBAL mixed* multipliers = solve->multipliers;
     const bool isSolved = isWanted && report->outcome == Outcome_Converged;
     GLOBAL const mixed* gradients = what == POSITIONS ? a->gradient : a->startGradient;
     const int maxIterations = what < ACCELERATIONS ? a->maxIterations : MAX_LINEAR_ITERATIONS;
@@ -96,14 +100,14 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         Report mine = newReport();
         EACH_ROW(row) {
             mixed error, value;
-            a->change[row] = -residual(a, row, what, time, timeScale, &error, &value);
+            a->change[row] = -residual(a, row, what, solve->time, solve->timeScale, &error, &value);
             note(&mine, row, error, value);
         }
         *report = worstOf(mine SHARED_ARGUMENT);
         report->iterations = iteration;
         // At least one correction: errors below the tolerance would otherwise have the same sign in every step.
         isDone = report->outcome != Outcome_Converged || report->error == 0 ||
-                 (report->error <= tolerance && iteration > 0);
+                 (report->error <= solve->tolerance && iteration > 0);
         if (!isDone && iteration == maxIterations) {
             report->outcome = Outcome_NotConverged;
             isDone = true;
@@ -157,143 +161,4 @@ DEVICE Report startCluster(const Arguments* a, int c SHARED_PARAMETER) {
     EACH_PARTICLE(n) store3(a->impulse, a->clusterParticle[n], make_mixed3(0, 0, 0));
     EACH_ROW(row) noteStart(a, row, &mine);
     return worstOf(mine SHARED_ARGUMENT);
-}
-
-DEVICE void solvePositions(const Arguments* a, int c SHARED_PARAMETER) {
-    Report report = startCluster(a, c SHARED_ARGUMENT);
-    EACH_ROW(row) workRatesOf(a)[row] = a->rowRateOffset[row];
-    solveCluster(a, c, POSITIONS, a->time + a->driftTime, 1, a->innerTolerance, lambdaOf(a), true,
-                 &report SHARED_ARGUMENT);
-    writeGroupReport(a, StepSolve_Positions, c, report);
-}
-
-/** Errors at the start, and whether any exceeds the threshold plus the error from rounding of positions. */
-DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated SHARED_PARAMETER) {
-    Report mine = newReport();
-    Report excess = newReport();
-    EACH_ROW(row) noteViolation(a, row, &mine, &excess);
-#if HAS_JOINTS
-    noteBodies(a, c, &excess);
-#endif
-    Report report = worstOf(mine SHARED_ARGUMENT);
-    *isViolated = worstOf(excess SHARED_ARGUMENT).error > 0;
-    if (report.outcome == Outcome_Converged && report.error > a->farOff)
-        report.outcome = Outcome_FarOff; // the host projects
-    return report;
-}
-
-DEVICE void projectPositions(const Arguments* a, int c SHARED_PARAMETER) {
-    bool isViolated = false;
-    Report report = startCluster(a, c SHARED_ARGUMENT);
-    const Report before = measureStart(a, c, &isViolated SHARED_ARGUMENT);
-    isViolated = isViolated || LATER_TURN;
-    if (report.outcome == Outcome_Converged)
-        report = before;
-    solveCluster(a, c, POSITIONS, a->time, 1, a->innerTolerance, a->projection, isViolated, &report SHARED_ARGUMENT);
-#if HAS_JOINTS
-    flagBodies(a, c, isViolated);
-#endif
-    writeGroupReport(a, StepSolve_Projection, c, report);
-}
-
-DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
-                         bool onlyAtFirst SHARED_PARAMETER) {
-    const bool onlyIfViolated = onlyAtFirst && !LATER_TURN;
-    Report report = startCluster(a, c SHARED_ARGUMENT);
-    EACH_ROW(row) a->offset[row] = a->rowRateOffset[row];
-    Report mine = newReport();
-    EACH_ROW(row) if (onlyIfViolated && report.outcome == Outcome_Converged)
-        noteRate(a, row, &mine);
-    const Report before = worstOf(mine SHARED_ARGUMENT);
-    if (report.outcome == Outcome_Converged)
-        report = before;
-    bool isViolated = !onlyIfViolated || before.error > a->tolerance;
-#if HAS_JOINTS
-    mine = newReport();
-    noteBodies(a, c, &mine);
-    mine = worstOf(mine SHARED_ARGUMENT);
-    isViolated = isViolated || mine.error > 0;
-#endif
-    solveCluster(a, c, VELOCITIES, a->time, a->timeScale, a->innerTolerance, multipliers, isViolated,
-                 &report SHARED_ARGUMENT);
-#if HAS_JOINTS
-    flagBodies(a, c, isViolated);
-#endif
-    return report;
-}
-
-DEVICE void solveVelocities(const Arguments* a, int c SHARED_PARAMETER) {
-    const Report report = solveRates(a, c, muOf(a), false SHARED_ARGUMENT);
-    EACH_ROW(row) workRatesOf(a)[a->numRows + row] = a->rowRateOffset[row];
-    writeGroupReport(a, StepSolve_Velocities, c, report);
-}
-
-/** The same for velocities after the heat bath; these multipliers are not reported. Without friction only errors above
- *  the tolerance are corrected: the velocities are those of the first solve, and another correction would be an impulse
- *  in the middle of the drift. */
-DEVICE void solveHeatedVelocities(const Arguments* a, int c SHARED_PARAMETER) {
-    const Report report = solveRates(a, c, a->projection, a->velocityScale == 1 SHARED_ARGUMENT);
-    writeGroupReport(a, StepSolve_HeatedVelocities, c, report);
-}
-
-/** The contribution of the change of velocities in the heat bath to the multipliers, as
- *  ConstraintSolver::solveVelocitySpread(). The change replaces the velocities here. It is needed in every step if
- *  constraints move, because it does work; otherwise it is computed when it is read. */
-DEVICE void solveVelocitySpread(const Arguments* a, int c SHARED_PARAMETER) {
-    Report report = startCluster(a, c SHARED_ARGUMENT);
-    Report largest = newReport();
-    EACH_ROW(row) {
-        setSpreadOffset(a, row);
-        note(&largest, row, errorOf(a, row, a->offset[row], a->time, a->startGradient), 0);
-    }
-    largest = worstOf(largest SHARED_ARGUMENT);
-    const mixed timeScale = timeScaleOf(largest);
-    solveCluster(a, c, RESPONSES, a->time, timeScale, LINEAR_TOLERANCE, a->projection, true, &report SHARED_ARGUMENT);
-    if (report.outcome != Outcome_Converged && !(report.outcome == Outcome_NotConverged && report.error < 1e-3f))
-        writeGroupReport(a, StepSolve_HeatedVelocities, c, report);
-}
-
-#if AT_BORDER
-/** The response of a cluster to an impulse of a bordered row, M^-1 G^T in `displacement`: what is left of J times it is
- *  solved for. Its error limits how fast turns converge, and nothing else: none is reported. */
-DEVICE void solveResponses(const Arguments* a, int c SHARED_PARAMETER) {
-    Report report = startCluster(a, c SHARED_ARGUMENT);
-    Report largest = newReport();
-    EACH_ROW(row) {
-        a->offset[row] = rateOf(a, row, ACCELERATIONS);
-        note(&largest, row, errorOf(a, row, a->offset[row], a->time, a->startGradient), 0);
-    }
-    largest = worstOf(largest SHARED_ARGUMENT);
-    solveCluster(a, c, RESPONSES, a->time, timeScaleOf(largest), RESPONSE_TOLERANCE,
-                 a->rowResponses + a->borderItem * a->numRows, true, &report SHARED_ARGUMENT);
-}
-#endif
-
-DEVICE void projectVelocities(const Arguments* a, int c SHARED_PARAMETER) {
-    const Report report = solveRates(a, c, a->projection, true SHARED_ARGUMENT);
-    writeGroupReport(a, StepSolve_Projection, c, report);
-}
-
-/** J a + J-dot v + 2 alpha J v + beta^2 sigma = 0 for accelerations in `displacement`. */
-DEVICE void solveAccelerations(const Arguments* a, int c, int stage,
-                               GLOBAL mixed* multipliers SHARED_PARAMETER) {
-    Report report = startCluster(a, c SHARED_ARGUMENT);
-    Report largest = newReport(), drift = newReport();
-    EACH_ROW(row) {
-        setAccelerationOffset(a, row, stage);
-        noteAcceleration(a, row, &largest, &drift);
-    }
-    largest = worstOf(largest SHARED_ARGUMENT);
-    drift = worstOf(drift SHARED_ARGUMENT);
-    const mixed timeScale = timeScaleOf(largest);
-    solveCluster(a, c, ACCELERATIONS, a->time, timeScale, LINEAR_TOLERANCE, multipliers, true, &report SHARED_ARGUMENT);
-    writeGroupReport(a, stage, c, ofAccelerations(a, report, drift, stage));
-}
-
-DEVICE void solveStartAccelerations(const Arguments* a, int c SHARED_PARAMETER) {
-    solveAccelerations(a, c, StepSolve_Positions, lambdaOf(a) SHARED_ARGUMENT);
-}
-
-DEVICE void solveEndAccelerations(const Arguments* a, int c SHARED_PARAMETER) {
-    solveAccelerations(a, c, StepSolve_Velocities, muOf(a) SHARED_ARGUMENT);
 }

@@ -66,7 +66,7 @@ DEVICE number3 angleBond(LocalPart part, int n, int s) {
 }
 
 /** -sigma of an angle that the part solves, with the gradient. @param isCorrected  whether there are corrections */
-DEVICE void evaluateAngleLocal(const PartSolve* solve, int n, bool isCorrected, Worst* worst SHARED_PARAMETER) {
+DEVICE void evaluateAngleLocal(const Solve* solve, int n, bool isCorrected, Worst* worst SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const AngleLocal angle = angleAt(part, n);
     const int k = angle.row;
@@ -120,7 +120,7 @@ DEVICE mixed3 startBondOf(LocalPart part, AngleLocal angle, int s, StepState ste
 }
 
 /** Take the present positions as the start of an angle. */
-DEVICE void startAngleLocal(const Arguments* a, const PartSolve* solve, int n, Worst* worst SHARED_PARAMETER) {
+DEVICE void startAngleLocal(const Arguments* a, const Solve* solve, int n, Worst* worst SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const StepState stepState = stepStateOf(a, a->time);
     const AngleLocal angle = angleAt(part, n);

@@ -236,7 +236,7 @@ DEVICE void displaceBodyLocal(LocalPart part, int n, mixed3 ofOrigin, mixed3 ofT
 
 #if !TAKES_BODIES
 /** Take up the bodies of a part as they are before the solve. */
-DEVICE void takeBodiesLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
+DEVICE void takeBodiesLocal(const Arguments* a, int c, const Solve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const int first = a->clusterBodyStart[c], count = a->clusterBodyStart[c + 1] - first;
     EACH_PART_BODY(n, count) {
@@ -266,7 +266,7 @@ DEVICE mixed3 impulseLocal(int place SHARED_PARAMETER); // partDistances.cc
 /** Displace all bodies of a part.
  *  @param isEnd  by impulses in `mixed`, after findImpulsesLocal() and a barrier; then their motions are written, where parts
  *                wait to the bodies that the part moves, unless it has their particles, otherwise to the copies */
-DEVICE void displaceBodiesLocal(const Arguments* a, int c, const PartSolve* solve, bool isEnd SHARED_PARAMETER) {
+DEVICE void displaceBodiesLocal(const Arguments* a, int c, const Solve* solve, bool isEnd SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     IF_UNIFORM(solve->what == POSITIONS) {
         EACH_PART_BODY(n, NUM_BODIES) {

@@ -30,7 +30,7 @@ DEVICE void takeShapeLocal(const Arguments* a, int c, int place SHARED_PARAMETER
 }
 
 /** Take up what does not depend on the particles of bodies. */
-DEVICE void takeBodiesLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
+DEVICE void takeBodiesLocal(const Arguments* a, int c, const Solve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     EACH_PART_BODY(n, PART_BODIES) {
         GLOBAL const int* table = tableOf(a, c) + AT_BODY_TABLE + numBodyTable * n;
@@ -66,7 +66,7 @@ DEVICE Body bodyLocal(LocalPart part, int n) {
 }
 
 /** Find frames and nodes of bodies from their particles, as join_<solve>(): a barrier has to follow before these are read. */
-DEVICE void joinBodiesLocal(const Arguments* a, const PartSolve* solve SHARED_PARAMETER) {
+DEVICE void joinBodiesLocal(const Arguments* a, const Solve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     LOCAL_ARG const mixed* fields = part.m + (solve->what == POSITIONS ? AT_DISPLACEMENT : AT_VELOCITY);
     EACH_PART_BODY(n, NUM_BODIES + NUM_RING_BODIES) {
@@ -101,7 +101,7 @@ DEVICE void joinBodiesLocal(const Arguments* a, const PartSolve* solve SHARED_PA
 }
 
 /** Find the motion of bodies from velocities and impulses of their nodes, after findImpulsesLocal() and a barrier. */
-DEVICE void endVelocitiesOfBodies(const PartSolve* solve SHARED_PARAMETER) {
+DEVICE void endVelocitiesOfBodies(const Solve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     EACH_PART_BODY(n, NUM_BODIES) {
         if (solve->what == POSITIONS) // displaceBodiesLocal()

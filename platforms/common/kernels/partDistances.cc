@@ -10,7 +10,7 @@
 // coarse. The error that is reported includes a bound of the rounding: docs/theory/solving.md.
 
 /** -sigma of a row that the part solves, with the gradient. */
-DEVICE void evaluateRowLocal(const PartSolve* solve, int k, Worst* worst, bool* hasTurned SHARED_PARAMETER) {
+DEVICE void evaluateRowLocal(const Solve* solve, int k, Worst* worst, bool* hasTurned SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const int places = part.i[AT_ROW_PLACES + k];
     const number4 first = part.n[AT_IMPULSE + INDEX(LOW(places))], second = part.n[AT_IMPULSE + HIGH(places)];
@@ -52,7 +52,7 @@ DEVICE void evaluateRowLocal(const PartSolve* solve, int k, Worst* worst, bool* 
 }
 
 /** Residuals of angles and expressions with the corrections of all parts. Errors of expressions are found later. */
-DEVICE void evaluateOthersLocal(const Arguments* a, const PartSolve* solve, bool isCorrected,
+DEVICE void evaluateOthersLocal(const Arguments* a, const Solve* solve, bool isCorrected,
                                 Worst* worst SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
 #if PART_ANGLES
@@ -70,7 +70,7 @@ DEVICE void evaluateOthersLocal(const Arguments* a, const PartSolve* solve, bool
 #endif
 
 /** Take the present positions as the start of all rows, and evaluate those of particles without corrections. */
-DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PARAMETER) {
+DEVICE Worst startRowsLocal(const Arguments* a, const Solve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const StepState stepState = stepStateOf(a, a->time);
     Worst worst = newWorst();
@@ -135,7 +135,7 @@ DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PA
 }
 
 /** Residuals of rows of particles with the corrections of all parts. */
-DEVICE Worst evaluateRowsLocal(const Arguments* a, const PartSolve* solve, bool* hasTurned SHARED_PARAMETER) {
+DEVICE Worst evaluateRowsLocal(const Arguments* a, const Solve* solve, bool* hasTurned SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     Worst worst = newWorst();
     EACH_DISTANCE(k, NUM_SOLVED, PART_SOLVED)
@@ -161,7 +161,7 @@ DEVICE void addImpulse(LocalPart part, int entry, number4* sum) {
 }
 
 /** Displace places by the total multipliers of rows, and bodies: a barrier has to follow before these are read. */
-DEVICE void displaceLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
+DEVICE void displaceLocal(const Arguments* a, int c, const Solve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     EACH_PLACE(place) {
         const int2 firstFour = ((LOCAL_ARG const int2*) (part.s + AT_PLACE_ROWS))[place];
@@ -218,7 +218,7 @@ DEVICE mixed3 impulseLocal(int place SHARED_PARAMETER) {
 
 #if !WAITS
 /** Leave impulses for the launch that moves particles. */
-DEVICE void keepImpulsesLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
+DEVICE void keepImpulsesLocal(const Arguments* a, int c, const Solve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     findImpulsesLocal(shared);
     THREAD_GROUP_SYNC

@@ -197,14 +197,14 @@ DEVICE void findWorstRow(const PartState* state SHARED_PARAMETER) {
 }
 
 /** Write a report of a part, and of the cluster as a whole if the part is its first, as the thread that has it. */
-DEVICE void reportOfPart(const Arguments* a, int c, const PartSolve* solve, const PartState* state, Report report) {
+DEVICE void reportOfPart(const Arguments* a, int c, const Solve* solve, const PartState* state, Report report) {
     writeReport(a, solve->solve, a->firstCluster + c, report);
     if (state->firstPart == c && !IS_WHOLE(c))
         writeReport(a, solve->solve, a->firstCluster + a->partsOfCluster[c].z, report);
 }
 
 /** Threads from the block's end, behind those of bodies, report. */
-DEVICE void reportRound(const Arguments* a, int c, const PartSolve* solve, const PartState* state SHARED_PARAMETER) {
+DEVICE void reportRound(const Arguments* a, int c, const Solve* solve, const PartState* state SHARED_PARAMETER) {
     const int stamp = state->firstStamp + 1 + state->lastRound;
     EACH_FROM_END(n, THREADS_BEFORE_EXPRESSIONS, state->lastPart - state->firstPart) {
         GLOBAL const mm_long* found = foundBy(a, state->firstPart + n, state->lastRound);
@@ -229,7 +229,7 @@ DEVICE void reportRound(const Arguments* a, int c, const PartSolve* solve, const
 }
 
 /** Report what a part found in its own rows in the last round, and whether the step has to be taken again. */
-DEVICE void endUnseen(const Arguments* a, int c, const PartSolve* solve, int parity, int iterations, Worst mine,
+DEVICE void endUnseen(const Arguments* a, int c, const Solve* solve, int parity, int iterations, Worst mine,
                       PartState* state SHARED_PARAMETER) {
     const int key = shared.notes[NOTE_ERROR + parity];
     state->isOver = true;
@@ -285,7 +285,7 @@ DEVICE void postRound(const Arguments* a, int c, int round, bool isCorrected, Wo
  *  corrections that all parts made there, and the next correction. As take_<solve>_General() of partRounds.cc, but what
  *  fails is handed over.
  *  @param start  what the start of the rows found, of each thread */
-DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSolve* solve,
+DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* solve,
                       PartState* state SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const int iterations = round - (solve->isMeasured ? 1 : 0); // corrections that there are

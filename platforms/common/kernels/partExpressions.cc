@@ -37,7 +37,7 @@ DEVICE float relativeTo(float squares, float factor) {
 
 $FUNCTIONS$
 /** -sigma of an expression that the part solves, with the gradient. */
-DEVICE void evaluateExpressionLocal(const Arguments* a, LocalPart part, const PartSolve* solve, int n) {
+DEVICE void evaluateExpressionLocal(const Arguments* a, LocalPart part, const Solve* solve, int n) {
     const ExpressionLocal e = expressionAt(part, n);
     if (e.row >= NUM_SOLVED || solve->what != POSITIONS)
         return;
@@ -47,7 +47,7 @@ DEVICE void evaluateExpressionLocal(const Arguments* a, LocalPart part, const Pa
 }
 
 /** Note the error of an expression that the part solves; that of velocities is found here, too. */
-DEVICE void judgeExpression(LocalPart part, const PartSolve* solve, int n, bool isCorrected, Worst* worst,
+DEVICE void judgeExpression(LocalPart part, const Solve* solve, int n, bool isCorrected, Worst* worst,
                             bool* isTurned) {
     const ExpressionLocal e = expressionAt(part, n);
     const int k = e.row, end = END_OF_ELEMENTS(k);
@@ -79,7 +79,7 @@ DEVICE void judgeExpression(LocalPart part, const PartSolve* solve, int n, bool 
 }
 
 /** Take the present positions as the start of an expression. One without a gradient has a pivot that vanishes. */
-DEVICE void startExpressionLocal(const Arguments* a, const PartSolve* solve, int n SHARED_PARAMETER) {
+DEVICE void startExpressionLocal(const Arguments* a, const Solve* solve, int n SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const StepState stepState = stepStateOf(a, a->time);
     const ExpressionLocal e = expressionAt(part, n);

@@ -8,7 +8,7 @@
 #define EACH_GLOBAL_ROW(n) EACH_FROM_END(n, THREADS_BEFORE_GLOBAL_ROWS, NUM_GLOBAL_ROWS)
 
 /** -sigma of a row that the part solves, with the gradient. */
-DEVICE void evaluateGlobalRow(const Arguments* a, const PartSolve* solve, int n, Worst* worst,
+DEVICE void evaluateGlobalRow(const Arguments* a, const Solve* solve, int n, Worst* worst,
                               bool* isTurned SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const int k = part.s[AT_GLOBAL_ROW + n], row = part.i[AT_FIRST_ROW] + k;
@@ -47,7 +47,7 @@ DEVICE void findGlobalStarts(const Arguments* a, int c) {
 }
 
 /** Take the start of a row to shared memory. One without a gradient has a pivot that vanishes. */
-DEVICE void takeGlobalStart(const Arguments* a, const PartSolve* solve, int n SHARED_PARAMETER) {
+DEVICE void takeGlobalStart(const Arguments* a, const Solve* solve, int n SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const int k = part.s[AT_GLOBAL_ROW + n], row = part.i[AT_FIRST_ROW] + k;
     const int first = FIRST_ELEMENT(k), end = END_OF_ELEMENTS(k);

@@ -107,7 +107,7 @@ DEVICE void startPoint(const Arguments* a, LocalPart part, int p) {
 }
 
 /** Take up what does not depend on positions: the scale, the target's rate, and of an angle its sine and cosine. */
-DEVICE void startTarget(const Arguments* a, LocalPart part, const PartSolve* solve, int n) {
+DEVICE void startTarget(const Arguments* a, LocalPart part, const Solve* solve, int n) {
     const Joint joint = jointAt(part, n);
     const int k = joint.row, row = part.i[AT_FIRST_ROW] + k;
     if (solve->workStage >= 0)
@@ -165,7 +165,7 @@ DEVICE void startBonds(const Arguments* a, LocalPart part, int n, Worst* worst) 
 }
 
 /** Set the elements that a point shares with others, from their gradients. */
-DEVICE void startElements(LocalPart part, const PartSolve* solve, int p) {
+DEVICE void startElements(LocalPart part, const Solve* solve, int p) {
     const JointPoint point = pointOfJoint(part, p);
     mixed3 gradient = make_mixed3(0, 0, 0), torque = gradient;
     mixed rate = 0;
@@ -198,7 +198,7 @@ DEVICE void startElements(LocalPart part, const PartSolve* solve, int p) {
 }
 
 /** Add up what points found for a joint that the part solves: its rate, and whether its gradient is finite. */
-DEVICE void startJoint(LocalPart part, const PartSolve* solve, int n, Worst* worst) {
+DEVICE void startJoint(LocalPart part, const Solve* solve, int n, Worst* worst) {
     const Joint joint = jointAt(part, n);
     mixed rate = 0;
     float squares = 0;
@@ -215,13 +215,13 @@ DEVICE void startJoint(LocalPart part, const PartSolve* solve, int n, Worst* wor
 }
 
 /** Take the present positions as the start of points, after bodies were joined and a barrier. Another one has to follow. */
-DEVICE void startPoints(const Arguments* a, LocalPart part, const PartSolve* solve) {
+DEVICE void startPoints(const Arguments* a, LocalPart part, const Solve* solve) {
     EACH_JOINT_POINT(p, NUM_JOINT_POINTS) startPoint(a, part, p);
     EACH_SOLVED_JOINT(n) startTarget(a, part, solve, n);
 }
 
 /** After startPoints(), take these points as the start of joints. */
-DEVICE void startJoints(const Arguments* a, LocalPart part, const PartSolve* solve, Worst* worst SHARED_PARAMETER) {
+DEVICE void startJoints(const Arguments* a, LocalPart part, const Solve* solve, Worst* worst SHARED_PARAMETER) {
     EACH_JOINT(n) startBonds(a, part, n, worst);
     THREAD_GROUP_SYNC
     EACH_JOINT_POINT(p, NUM_JOINT_POINTS) startElements(part, solve, p);
@@ -342,7 +342,7 @@ DEVICE void setElements(LocalPart part, int p) {
 #define JOINT_ROUNDING 1.44e-6f
 
 /** Note the error of a joint that the part solves; that of velocities is found here, too. */
-DEVICE void judgeJoint(LocalPart part, const PartSolve* solve, int n, bool isCorrected, Worst* worst, bool* isTurned) {
+DEVICE void judgeJoint(LocalPart part, const Solve* solve, int n, bool isCorrected, Worst* worst, bool* isTurned) {
     const Joint joint = jointAt(part, n);
     const int k = joint.row;
     number sigma, value, spread = 0;
@@ -377,7 +377,7 @@ DEVICE void displacePoints(LocalPart part) {
 }
 
 /** Residuals of joints that the part solves with the corrections of all parts: of positions, after displacePoints(). */
-DEVICE void evaluateJoints(LocalPart part, const PartSolve* solve, bool isCorrected, Worst* worst,
+DEVICE void evaluateJoints(LocalPart part, const Solve* solve, bool isCorrected, Worst* worst,
                            bool* isTurned SHARED_PARAMETER) {
     IF_UNIFORM(solve->what == POSITIONS) {
         EACH_PART_BODY(n, NUM_BODIES) setTurnMatrix(part, n);

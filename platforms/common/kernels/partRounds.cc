@@ -5,7 +5,7 @@
 /** One round: decide by what all parts found in the round before; if the solve is not over, find the residuals with the
  *  corrections that all parts made there, and the next correction.
  *  @param start  what the start of the rows found, of each thread */
-DEVICE APART void take_$SOLVE$_General(const Arguments* a, int c, int round, Report start, PartSolve* solve,
+DEVICE APART void take_$SOLVE$_General(const Arguments* a, int c, int round, Report start, Solve* solve,
                          PartState* state SHARED_PARAMETER) {
     const int iterations = round - (solve->isMeasured ? 1 : 0); // corrections that there are
     const bool wasOver = state->isOver, measures = iterations < 0;

@@ -7,7 +7,7 @@
 #if !IS_$KIND$_LOCAL
 /** For parts in global memory: a function apart, as all that it calls more than once, or it would take seconds to compile. */
 DEVICE APART void solveTogether_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
-    PartSolve solve = describe_$SOLVE$(a);
+    Solve solve = describe_$SOLVE$(a);
     PartState state = newPartState();
     const Report start = begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
     for (int round = 0; !state.isOver; round++) {
@@ -30,7 +30,7 @@ DEVICE APART void solveTogether_$STAGE$(const Arguments* a, int c SHARED_PARAMET
 
 DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
 #if IS_$KIND$_LOCAL // parts wait for each other's words
-    PartSolve solve = describe_$SOLVE$(a);
+    Solve solve = describe_$SOLVE$(a);
     PartState state = newPartState();
     const Worst start = begin_$STAGE$_Local(a, c, &solve, &state, true SHARED_ARGUMENT);
     for (int round = 0; !state.isOver; round++)
@@ -60,7 +60,7 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
 /** A launch: round 0, 1, ..., or -1, the cluster as a whole where it is wanted, or -2, the end, in which no part reads what
  *  another writes. What a part keeps from launch to launch is in global memory. */
 DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
-    PartSolve solve = describe_$SOLVE$(a);
+    Solve solve = describe_$SOLVE$(a);
     PartState state = newPartState();
     if (a->round != 0)
         state = loadPartState(a, c);

@@ -5,7 +5,7 @@
 // it then moves: nothing is written that other parts still read.
 
 /** Until the next barrier a thread may read what is here of all particles, but only of its own rows. */
-DEVICE APART Report begin_$STAGE$_General(const Arguments* a, int c, const PartSolve* solve,
+DEVICE APART Report begin_$STAGE$_General(const Arguments* a, int c, const Solve* solve,
                                     PartState* state SHARED_PARAMETER) {
     EACH_PARTICLE(n) {
         const int i = a->clusterParticle[n];
@@ -25,7 +25,7 @@ $WITHOUT_NOTES$        takeParticleGeneral(a, c, n, &p);
 }
 
 /** @param keepsNotes  whether operations that only write were not done before the solve */
-DEVICE void finish_$STAGE$_General(const Arguments* a, int c, const PartSolve* solve, const PartState* state,
+DEVICE void finish_$STAGE$_General(const Arguments* a, int c, const Solve* solve, const PartState* state,
                                    bool keepsNotes SHARED_PARAMETER) {
     EACH_ROW(row) if (IS_OWN(row))
         solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) + a->total[row];
@@ -48,7 +48,7 @@ $AFTER$        storeParticle(a, i, &p);
 }
 
 /** Take what the cluster as a whole was solved to, after its last round. */
-DEVICE void adopt_$STAGE$_General(const Arguments* a, int c, const PartSolve* solve, bool isWanted SHARED_PARAMETER) {
+DEVICE void adopt_$STAGE$_General(const Arguments* a, int c, const Solve* solve, bool isWanted SHARED_PARAMETER) {
     const PartState whole = loadPartState(a, a->partsOfCluster[c].z);
     applyGeneral(a, c, solve, true, whole.iterations, isWanted SHARED_ARGUMENT);
     if (isWanted && !solve->isSilent)

@@ -4,7 +4,7 @@
 
 /** Until the next barrier a thread may read what is here of all particles, but only of its own rows.
  *  @param keepsNotes  whether operations that only write are done */
-DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve, PartState* state,
+DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const Solve* solve, PartState* state,
                                  bool keepsNotes SHARED_PARAMETER) {
     GLOBAL const int* particles = tableOf(a, c) + AT_PARTICLE;
     int numbers[PARTICLES_AHEAD];
@@ -68,7 +68,7 @@ $BEFORE$#if PART_GLOBAL_ROWS
     return startRowsLocal(a, solve SHARED_ARGUMENT);
 }
 
-DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve,
+DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const Solve* solve,
                                  const PartState* state SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     Particle ahead[PARTICLES_AHEAD];

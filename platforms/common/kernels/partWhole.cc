@@ -5,7 +5,7 @@
 
 /** All rounds of a cluster in one piece. */
 DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAMETER) {
-    PartSolve solve = describe_$SOLVE$(a);
+    Solve solve = describe_$SOLVE$(a);
     PartState state = newPartState();
     state.isOver = !isWanted;
     Report start = newReport();
@@ -21,7 +21,7 @@ DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAME
 
 #if !WAITS
 /** A launch after those of rounds: -1, the whole cluster where it is wanted, or -2, the end. */
-DEVICE void end_$STAGE$(const Arguments* a, int c, const PartSolve* solve, PartState* state SHARED_PARAMETER) {
+DEVICE void end_$STAGE$(const Arguments* a, int c, const Solve* solve, PartState* state SHARED_PARAMETER) {
     const int4 parts = a->partsOfCluster[c];
 #if IS_$KIND$_LOCAL || !$ROUNDS$ // what a part found in shared memory is lost
     IF_UNIFORM(a->round == -1 && state->isHandedOver)
@@ -75,7 +75,7 @@ $AFTER$            storeParticle(a, i, &p);
 /** For a part that handed over. A function apart, so that the rounds need no registers for it. */
 DEVICE APART void leave_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     const int4 parts = a->partsOfCluster[c];
-    PartSolve solve = describe_$SOLVE$(a);
+    Solve solve = describe_$SOLVE$(a);
     PartState state = loadPartState(a, c);
 #if TAKES_BODIES
     joinBodies_$STAGE$(a, c);
@@ -98,7 +98,7 @@ DEVICE APART void leave_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
 // with both, the compiler would run out of registers.
 #if !WAITS && !$ROUNDS$
 DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
-    PartSolve solve = describe_$SOLVE$(a);
+    Solve solve = describe_$SOLVE$(a);
     PartState state = loadPartState(a, c);
     end_$STAGE$(a, c, &solve, &state SHARED_ARGUMENT);
 }

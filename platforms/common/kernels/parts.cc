@@ -44,19 +44,6 @@ DEVICE const Arguments* argumentsAgain(const Arguments* a SHARED_PARAMETER) {
     shared.arguments = again;
 #endif
 
-/** What a solve is. */
-typedef struct {
-    int what, solve;  // POSITIONS, ...; StepSolve
-    int workStage;    // for which the rates of moving targets are kept, or -1
-    bool isMeasured;  // in a round before the first one, without a correction
-    bool isWanted;    // by what was measured
-    bool isSilent;    // only a failure is reported
-    bool isOfBodies;  // whether rigid bodies violate the tolerance is measured as well
-    mixed time, timeScale, tolerance;
-    GLOBAL mixed* multipliers;
-    Report measured[2];
-} PartSolve;
-
 /** What a part knows from round to round. */
 typedef struct {
     bool isOver;       // the solve, for all parts of the cluster
@@ -74,23 +61,6 @@ typedef struct {
     int foundKey, foundRow;  // of the parts that a thread asks, the largest error and its row
     float tolerance, lastFound;
 } PartState;
-
-DEVICE PartSolve newPartSolve(int what, int solve, mixed time, GLOBAL mixed* multipliers) {
-    PartSolve result;
-    result.what = what;
-    result.solve = solve;
-    result.workStage = solve == StepSolve_Positions ? 0 : solve == StepSolve_Velocities ? 1 : -1;
-    result.isMeasured = false;
-    result.isWanted = true;
-    result.isSilent = false;
-    result.isOfBodies = false;
-    result.time = time;
-    result.timeScale = 1;
-    result.multipliers = multipliers;
-    result.measured[0] = newReport();
-    result.measured[1] = newReport();
-    return result;
-}
 
 DEVICE PartState newPartState() {
     PartState state;
@@ -179,7 +149,7 @@ DEVICE Report startRowsGeneral(const Arguments* a, int c SHARED_PARAMETER) {
 /** Total multipliers of the first `iterations` corrections, and the impulses by them, also of the ring:
  *  impulse_i = 1/m_i sum_k Lambda_k grad_i sigma_k(0). All rows of a particle are among a part's.
  *  @param isOfWhole  corrections of the cluster as a whole, or of its parts */
-DEVICE APART void applyGeneral(const Arguments* a, int c, const PartSolve* solve, bool isOfWhole, int iterations,
+DEVICE APART void applyGeneral(const Arguments* a, int c, const Solve* solve, bool isOfWhole, int iterations,
                          bool isWanted SHARED_PARAMETER) {
     GLOBAL const int* rows = isOfWhole ? a->rowWhole : a->rowOwner;
     GLOBAL const mixed* exchanged = a->exchange + ((iterations + 1) & 1) * a->numRows;
@@ -253,7 +223,7 @@ DEVICE void readFound(const Arguments* a, int c, int buffer, bool isWanted, Repo
 
 /** Decide whether a solve ends after so many corrections, from what all parts found with them.
  *  @param handsOver  whether the cluster is then solved as a whole, if parts fail or are too slow */
-DEVICE void decide(const Arguments* a, const PartSolve* solve, PartState* state, int iterations, bool handsOver,
+DEVICE void decide(const Arguments* a, const Solve* solve, PartState* state, int iterations, bool handsOver,
                    Report* report, Report second) {
     report->iterations = state->iterations = iterations;
     const bool isLinear = solve->what == ACCELERATIONS || solve->what == RESPONSES;
@@ -274,14 +244,14 @@ DEVICE void decide(const Arguments* a, const PartSolve* solve, PartState* state,
 }
 
 /** Write the report of a solve: each part writes it, and the first one for the cluster as a whole. */
-DEVICE void writePartReport(const Arguments* a, int c, const PartSolve* solve, Report report) {
+DEVICE void writePartReport(const Arguments* a, int c, const Solve* solve, Report report) {
     writeGroupReport(a, solve->solve, c, report);
     if (a->partsOfCluster[c].x == c && !IS_WHOLE(c))
         writeGroupReport(a, solve->solve, a->partsOfCluster[c].z, report);
 }
 
 /** Copy the report of a cluster that was solved as a whole. */
-DEVICE void copyReport(const Arguments* a, int c, const PartSolve* solve) {
+DEVICE void copyReport(const Arguments* a, int c, const Solve* solve) {
     if (THREAD_IN_GROUP != 0)
         return;
     const int first = (a->bufferIndex * numStepSolves + solve->solve) * a->numClusters + a->firstCluster,
@@ -291,7 +261,7 @@ DEVICE void copyReport(const Arguments* a, int c, const PartSolve* solve) {
 }
 
 /** -sigma of all rows of a part, its halo included, and the errors of its own ones. */
-DEVICE APART void evaluateGeneral(const Arguments* a, int c, const PartSolve* solve, int iterations, bool isWanted,
+DEVICE APART void evaluateGeneral(const Arguments* a, int c, const Solve* solve, int iterations, bool isWanted,
                             Report* first, Report* second SHARED_PARAMETER) {
     EACH_ROW(row) if (isWanted) {
         mixed error, value;
@@ -311,7 +281,7 @@ DEVICE bool fitsShared(const Arguments* a, int c) {
 
 /** change <- A^-1 change for the rows of a part; of their halo, the rest of the cluster is taken as corrected already.
  *  @return the first row whose pivot vanished, or NO_ROW */
-DEVICE APART int correctGeneral(const Arguments* a, int c, const PartSolve* solve, int iterations,
+DEVICE APART int correctGeneral(const Arguments* a, int c, const Solve* solve, int iterations,
                           PartState* state SHARED_PARAMETER) {
     GLOBAL const mixed* gradients = solve->what == POSITIONS ? a->gradient : a->startGradient;
     const bool factorizes = solve->what == POSITIONS || !state->hasFactor;

@@ -1,122 +1,227 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What solves of general clusters (clusters.cc) and of their parts (parts.cc) share: residuals and errors of rows, and
-// where factors are kept.
+// The solves of a time step, as clusters (clusters.cc) and their parts (parts.cc) take part in them. describe_<solve>() says
+// what a solve is, setOffset_<solve>() what is constant in a row, measure_<solve>() what is measured in a row,
+// judge_<solve>() what follows from that for the solve, and report_<solve>() what is reported in the end.
 
-/** Residual and error of a row in a stage. */
-DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed timeScale, mixed* error, mixed* value) {
-    if (what == POSITIONS) {
-        *value = evaluateRow(a, row, true, time, a->gradient);
-        const mixed sigma = residualOf(a, row, *value, time);
-        *error = errorOf(a, row, sigma, time, a->gradient);
-        return sigma;
-    }
-    const mixed rate = rateOf(a, row, what) + a->offset[row];
-    *value = rate;
-    *error = errorOf(a, row, rate, a->time, a->startGradient) * timeScale;
-    return rate;
+/** What a solve is. */
+typedef struct {
+    int what, solve;  // POSITIONS, ...; StepSolve
+    int workStage;    // for which the rates of moving targets are kept, or -1
+    bool isMeasured;  // before the first correction
+    bool isWanted;    // by what was measured
+    bool isSilent;    // only a failure is reported
+    bool isOfBodies;  // whether rigid bodies violate the tolerance is measured as well
+    mixed time, timeScale, tolerance;
+    GLOBAL mixed* multipliers;
+    Report measured[2];
+} Solve;
+
+DEVICE Solve newSolve(int what, int solve, mixed time, GLOBAL mixed* multipliers) {
+    Solve result;
+    result.what = what;
+    result.solve = solve;
+    result.workStage = solve == StepSolve_Positions ? 0 : solve == StepSolve_Velocities ? 1 : -1;
+    result.isMeasured = false;
+    result.isWanted = true;
+    result.isSilent = false;
+    result.isOfBodies = false;
+    result.time = time;
+    result.timeScale = 1;
+    result.multipliers = multipliers;
+    result.measured[0] = newReport();
+    result.measured[1] = newReport();
+    return result;
 }
 
-/** Take the present positions as the start of a row. A row without a gradient there is noted. */
-DEVICE void noteStart(const Arguments* a, int row, Report* mine) {
-    if (startRow(a, row, a->time) || mine->outcome != Outcome_Converged)
-        return;
-    const bool hasValue = fabs(a->rowValue[row]) < INFINITE_ERROR;
-    mine->outcome = KIND_OF(row) == RowKind_Expression && hasValue ? Outcome_NoGradient : Outcome_NotFinite;
-    mine->row = row;
-    mine->value = a->rowValue[row];
+DEVICE void measureNothing(const Arguments* a, int row, Report* first, Report* second) {
 }
 
-/** Note the error of a row at the start, and where it exceeds the threshold plus the error from rounding of positions. */
-DEVICE void noteViolation(const Arguments* a, int row, Report* errors, Report* excess) {
-    const mixed sigma = residualOf(a, row, a->rowValue[row], a->time);
-    const mixed error = errorOf(a, row, sigma, a->time, a->startGradient);
-    note(errors, row, error, a->rowValue[row]);
-    mixed largest = 0;
-    for (int s = FIRST_POINT(row); s < END_OF_POINTS(row); s++)
-        largest = max(largest, largestComponent(positionOf(a, a->slotParticle[s])));
-    const mixed slack = roundingOf(a, largest, inverseScaleOf(a, row, a->time));
-    note(excess, row, error > a->threshold + slack ? error : 0, 0);
+DEVICE Report judgeNothing(const Arguments* a, Solve* solve) {
+    return solve->measured[0];
 }
 
-/** Note the error of a velocity. */
-DEVICE void noteRate(const Arguments* a, int row, Report* errors) {
-    mixed error, value;
-    residual(a, row, VELOCITIES, a->time, a->timeScale, &error, &value);
-    note(errors, row, error, value);
-}
-
-/** What the change of velocities in a heat bath, instead of velocities, adds to J-dot v. */
-DEVICE void setSpreadOffset(const Arguments* a, int row) {
-    mixed offset = 0.25f * quadraticCurvatureOf(a, row);
-#if HAS_JOINTS
-    offset += rateOfBodies(a, row);
-#endif
-    if (ROW_THREAD == 0)
-        a->offset[row] = offset;
-}
-
-/** J-dot v + 2 alpha J v + beta^2 sigma */
-DEVICE void setAccelerationOffset(const Arguments* a, int row, int stage) {
-    const mixed sigma = residualOf(a, row, a->rowValue[row], a->time);
-    const mixed rate = rateOf(a, row, GIVEN_VELOCITIES) + a->rowRateOffset[row], curvature = curvatureOf(a, row, 1);
-    if (ROW_THREAD == 0) {
-        a->offset[row] = curvature + 2 * a->alpha * rate + a->beta * a->beta * sigma;
-        workRatesOf(a)[stage * a->numRows + row] = a->rowRateOffset[row];
-    }
-}
-
-/** Note the size of the terms of an acceleration, of which errors are parts, and the error of the positions. */
-DEVICE void noteAcceleration(const Arguments* a, int row, Report* largest, Report* drift) {
-    const mixed sigma = residualOf(a, row, a->rowValue[row], a->time);
-    const mixed size = fabs(a->offset[row]) + fabs(rateOf(a, row, ACCELERATIONS));
-    note(largest, row, errorOf(a, row, size, a->time, a->startGradient), 0);
-    note(drift, row, errorOf(a, row, sigma, a->time, a->startGradient), a->rowValue[row]);
-}
-
-/** By which errors are multiplied that are to be relative to the largest. */
-DEVICE mixed timeScaleOf(Report largest) {
-    return largest.error > 0 ? 1 / largest.error : 1;
-}
-
-/** The report of accelerations. An error slightly above the tolerance because of rounding is accepted. */
-DEVICE Report ofAccelerations(const Arguments* a, Report report, Report drift, int stage) {
-    if (report.outcome == Outcome_NotConverged && report.error < LINEAR_ROUNDING)
-        report.outcome = Outcome_Converged;
-    if (report.outcome == Outcome_Converged && stage == StepSolve_Velocities) {
-        drift.iterations = report.iterations;
-        report = drift;
-        if (!(drift.error <= a->maxDrift))
-            report.outcome = Outcome_Drifted;
-    }
+DEVICE Report reportAsIs(const Arguments* a, const Solve* solve, Report report) {
     return report;
 }
 
-#if !ITERATIVE
-/** Corrections of a linear problem: more if the first ones are in single precision. */
-#define MAX_LINEAR_ITERATIONS (FALLS_BACK ? 2 * LINEAR_ITERATIONS : LINEAR_ITERATIONS)
+DEVICE Solve describe_solvePositions(const Arguments* a) {
+    Solve solve = newSolve(POSITIONS, StepSolve_Positions, a->time + a->driftTime, lambdaOf(a));
+    solve.tolerance = a->innerTolerance;
+    return solve;
+}
 
-#if HAS_SHARED
-DEVICE FactorShared sharedFactor(const Arguments* a, int c, SharedMemory shared) {
-    const int numRows = a->solvedEnd[c] - a->rowStart[c];
-    FactorShared f;
-    f.pivot = shared.numbers;
-    f.x = f.pivot + numRows;
-    f.lower = f.x + numRows;
-    f.upper = f.lower + a->entryStart[c + 1] - a->entryStart[c];
-    return f;
+DEVICE void setOffset_solvePositions(const Arguments* a, int row) {
+    workRatesOf(a)[row] = a->rowRateOffset[row];
+}
+
+#define measure_solvePositions measureNothing
+#define judge_solvePositions judgeNothing
+#define report_solvePositions reportAsIs
+
+DEVICE Solve describe_projectPositions(const Arguments* a) {
+    Solve solve = newSolve(POSITIONS, StepSolve_Projection, a->time, a->projection);
+    solve.tolerance = a->innerTolerance;
+    solve.isMeasured = solve.isOfBodies = !LATER_TURN;
+    return solve;
+}
+
+DEVICE void setOffset_projectPositions(const Arguments* a, int row) {
+}
+
+#define measure_projectPositions noteViolation
+
+DEVICE Report judge_projectPositions(const Arguments* a, Solve* solve) {
+    Report report = solve->measured[0];
+    if (report.outcome == Outcome_Converged && report.error > a->farOff)
+        report.outcome = Outcome_FarOff; // the host projects
+    solve->isWanted = solve->measured[1].error > 0;
+    return report;
+}
+
+#define report_projectPositions reportAsIs
+
+DEVICE Solve describeRates(const Arguments* a, int solve, GLOBAL mixed* multipliers, bool onlyIfViolated) {
+    Solve result = newSolve(VELOCITIES, solve, a->time, multipliers);
+    result.timeScale = a->timeScale;
+    result.tolerance = a->innerTolerance;
+    result.isMeasured = onlyIfViolated && !LATER_TURN;
+    result.isOfBodies = true;
+    return result;
+}
+
+DEVICE void measureRate(const Arguments* a, int row, Report* first, Report* second) {
+    noteRate(a, row, first);
+}
+
+DEVICE Report judgeRates(const Arguments* a, Solve* solve) {
+    solve->isWanted = solve->measured[0].error > a->tolerance || solve->measured[1].error > 0;
+    return solve->measured[0];
+}
+
+DEVICE Solve describe_solveVelocities(const Arguments* a) {
+    return describeRates(a, StepSolve_Velocities, muOf(a), false);
+}
+
+DEVICE void setOffset_solveVelocities(const Arguments* a, int row) {
+    a->offset[row] = a->rowRateOffset[row];
+    workRatesOf(a)[a->numRows + row] = a->rowRateOffset[row];
+}
+
+#define measure_solveVelocities measureRate
+#define judge_solveVelocities judgeRates
+#define report_solveVelocities reportAsIs
+
+/** After the heat bath; these multipliers are not reported. Without friction only errors above the tolerance are corrected:
+ *  the velocities are those of the first solve, and another correction would be an impulse in the middle of the drift. */
+DEVICE Solve describe_solveHeatedVelocities(const Arguments* a) {
+    return describeRates(a, StepSolve_HeatedVelocities, a->projection, a->velocityScale == 1);
+}
+
+DEVICE void setOffset_solveHeatedVelocities(const Arguments* a, int row) {
+    a->offset[row] = a->rowRateOffset[row];
+}
+
+#define measure_solveHeatedVelocities measureRate
+#define judge_solveHeatedVelocities judgeRates
+#define report_solveHeatedVelocities reportAsIs
+
+DEVICE Solve describe_projectVelocities(const Arguments* a) {
+    return describeRates(a, StepSolve_Projection, a->projection, true);
+}
+
+#define setOffset_projectVelocities setOffset_solveHeatedVelocities
+#define measure_projectVelocities measureRate
+#define judge_projectVelocities judgeRates
+#define report_projectVelocities reportAsIs
+
+DEVICE Solve describeLinear(const Arguments* a, int what, int solve, GLOBAL mixed* multipliers) {
+    Solve result = newSolve(what, solve, a->time, multipliers);
+    result.tolerance = LINEAR_TOLERANCE;
+    result.isMeasured = true;
+    return result;
+}
+
+DEVICE Report judgeLinear(const Arguments* a, Solve* solve) {
+    solve->timeScale = timeScaleOf(solve->measured[0]);
+    Report report = newReport();
+    report.outcome = solve->measured[0].outcome;
+    report.row = report.outcome == Outcome_Converged ? -1 : solve->measured[0].row;
+    return report;
+}
+
+/** The contribution of the change of velocities in the heat bath to the multipliers, as
+ *  ConstraintSolver::solveVelocitySpread(). The change replaces the velocities here. It is needed in every step if
+ *  constraints move, because it does work; otherwise it is computed when it is read. */
+DEVICE Solve describe_solveVelocitySpread(const Arguments* a) {
+    Solve solve = describeLinear(a, RESPONSES, StepSolve_HeatedVelocities, a->projection);
+    solve.isSilent = true;
+    return solve;
+}
+
+#define setOffset_solveVelocitySpread setSpreadOffset
+
+DEVICE void measure_solveVelocitySpread(const Arguments* a, int row, Report* first, Report* second) {
+    note(first, row, errorOf(a, row, a->offset[row], a->time, a->startGradient), 0);
+}
+
+#define judge_solveVelocitySpread judgeLinear
+
+DEVICE Report report_solveVelocitySpread(const Arguments* a, const Solve* solve, Report report) {
+    if (report.outcome == Outcome_NotConverged && report.error < 1e-3f)
+        report.outcome = Outcome_Converged;
+    return report;
+}
+
+#if AT_BORDER
+/** The response of a cluster to an impulse of a bordered row, M^-1 G^T in `displacement`: what is left of J times it is
+ *  solved for. Its error limits how fast turns converge, and nothing else. */
+DEVICE Solve describe_solveResponses(const Arguments* a) {
+    Solve solve =
+        describeLinear(a, RESPONSES, StepSolve_HeatedVelocities, a->rowResponses + a->borderItem * a->numRows);
+    solve.tolerance = RESPONSE_TOLERANCE;
+    solve.isSilent = true;
+    return solve;
+}
+
+DEVICE void setOffset_solveResponses(const Arguments* a, int row) {
+    a->offset[row] = rateOf(a, row, ACCELERATIONS);
+}
+
+#define measure_solveResponses measure_solveVelocitySpread
+#define judge_solveResponses judgeLinear
+
+/** None is reported: a cluster that cannot be solved will say so in the solve itself. */
+DEVICE Report report_solveResponses(const Arguments* a, const Solve* solve, Report report) {
+    report.outcome = Outcome_Converged;
+    return report;
 }
 #endif
 
-#if HAS_GLOBAL
-DEVICE FactorGlobal globalFactor(const Arguments* a, int c) {
-    FactorGlobal f;
-    f.pivot = a->diagonal + a->rowStart[c];
-    f.x = a->change + a->rowStart[c];
-    f.lower = a->lower + a->entryStart[c];
-    f.upper = a->upper + a->entryStart[c];
-    return f;
+/** J a + J-dot v + 2 alpha J v + beta^2 sigma = 0 for accelerations in `displacement`. */
+DEVICE Solve describe_solveStartAccelerations(const Arguments* a) {
+    return describeLinear(a, ACCELERATIONS, StepSolve_Positions, lambdaOf(a));
 }
-#endif
 
-#endif
+DEVICE void setOffset_solveStartAccelerations(const Arguments* a, int row) {
+    setAccelerationOffset(a, row, StepSolve_Positions);
+}
+
+#define measure_solveStartAccelerations noteAcceleration
+#define judge_solveStartAccelerations judgeLinear
+
+DEVICE Report report_solveStartAccelerations(const Arguments* a, const Solve* solve, Report report) {
+    return ofAccelerations(a, report, solve->measured[1], solve->solve);
+}
+
+DEVICE Solve describe_solveEndAccelerations(const Arguments* a) {
+    return describeLinear(a, ACCELERATIONS, StepSolve_Velocities, muOf(a));
+}
+
+DEVICE void setOffset_solveEndAccelerations(const Arguments* a, int row) {
+    setAccelerationOffset(a, row, StepSolve_Velocities);
+}
+
+#define measure_solveEndAccelerations noteAcceleration
+#define judge_solveEndAccelerations judgeLinear
+#define report_solveEndAccelerations report_solveStartAccelerations
