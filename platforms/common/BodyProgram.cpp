@@ -59,18 +59,14 @@ string ConstraintProgram::rigidText() const {
            ConstraintKernelSources::bodyConstants;
 }
 
-string ConstraintProgram::bodyDefinitions(const vector<StageText>& stages, int threads, bool isSplit) const {
+string ConstraintProgram::bodyText(const vector<StageText>& stages, int threads, bool isSplit) const {
     const bool isExplicit = anyHas(stages, "solveStartAccelerations");
     return define("BODY_BLOCK_SIZE", to_string(threads)) + define("BODY_IS_SPLIT", isSplit ? "1" : "0") +
            (isSplit ? define("BODY_PART_SIZE", to_string(constraintTables.bodyPartSize)) : "") +
            define("HAS_ACCELERATIONS", isExplicit ? "1" : "0") +
            define("VELOCITIES_FIRST", velocitiesFirst ? "1" : "0") + define("SUMS_STAGES", sumsStages ? "1" : "0") +
-           define("READS_VELOCITY_STAGE", constraintTables.readsBodies ? "1" : "0");
-}
-
-string ConstraintProgram::bodyText(const vector<StageText>& stages, int threads, bool isSplit) const {
-    return bodyDefinitions(stages, threads, isSplit) + commonText() + ConstraintKernelSources::steps + rigidText() +
-           ConstraintKernelSources::bodies;
+           define("READS_VELOCITY_STAGE", constraintTables.readsBodies ? "1" : "0") + commonText() +
+           ConstraintKernelSources::steps + rigidText() + ConstraintKernelSources::bodies;
 }
 
 void ConstraintProgram::addBodies(const vector<StageText>& stages) {

@@ -130,13 +130,13 @@ private:
     Program programOf(const std::string& text, std::size_t sharedBytes = 0, bool isCooperative = false) const;
     /** The threads that solve the clusters of a range. */
     struct ThreadGroup {
-        int blockSize = 64;             ///< threads
-        int factorNumbers = 0;          ///< in the largest factor that is kept in shared memory
-        int sharedFloats = 0;           ///< shared memory, in floats: that, or a part
-        bool isLocal = false;           ///< parts are kept in shared memory
-        int together = 1;               ///< blocks that a multiprocessor has registers for
-        int sharedFactors = 0;          ///< number of clusters with such factors
-        bool hasOthers = false;         ///< there are factors that do not fit
+        int blockSize = 64;     ///< threads
+        int factorNumbers = 0;  ///< in the largest factor that is kept in shared memory
+        int sharedFloats = 0;   ///< shared memory, in floats: that, or a part
+        bool isLocal = false;   ///< parts are kept in shared memory
+        int together = 1;       ///< blocks that a multiprocessor has registers for
+        int sharedFactors = 0;  ///< number of clusters with such factors
+        bool hasOthers = false; ///< there are factors that do not fit
         /** Place of arguments in shared memory, in floats, behind the factor. */
         int argumentsAt() const {
             return (factorNumbers + 7) / 8 * 8;
@@ -223,11 +223,7 @@ private:
     bool waitsIn(const ConstraintTables::Range& range, const ThreadGroup& group) const;
     /** A program that leaves out what takeWhole() adds: it takes most of the time to compile, and few runs need it. */
     Program programWithoutWhole(const std::string& text, std::size_t sharedBytes, bool isCooperative);
-    /** Whether parts take up the particles of all joined bodies in the solves that they have in shared memory, and no
-     *  other launch sums them up and moves them. */
-    bool doPartsTakeBodies() const;
     /** The text of rigid bodies, where a thread group of a size has one of them or a part. */
-    std::string bodyDefinitions(const std::vector<StageText>& stages, int threads, bool isSplit) const;
     std::string bodyText(const std::vector<StageText>& stages, int threads, bool isSplit) const;
     /** Compile the kernels of clusters at the border, or of all others without joined bodies. */
     void addClusters(const std::vector<StageText>& stages, bool atBorder, const ConstraintSet& set);
@@ -264,7 +260,7 @@ private:
     OpenMM::ComputeContext& cc;
     bool isIterative, moves;
     int moments;
-    bool sumsStages, coarse, velocitiesFirst, partsTakeBodies = false;
+    bool sumsStages, coarse, velocitiesFirst;
     ConstraintTables constraintTables; // depends on the numbers that `coarse` chooses
     int sharedFactors = 0, clustersInParts = 0;
     std::vector<Program> withoutWhole;

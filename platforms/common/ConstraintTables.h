@@ -257,9 +257,6 @@ public:
         std::vector<PartCounts> counts; ///< of each; none if they cannot stay in shared memory
         int cut = 0;                    ///< its number
     };
-    /** Let parts leave the particles of bodies to others where they would not fit, or where parts do not wait for each
-     * other. */
-    void leaveBodies(InParts& inParts) const;
     static InParts partsFor(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
                             bool hasParts);
     /** Whether a cluster is small, provided that small clusters are used. */

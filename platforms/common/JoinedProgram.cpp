@@ -105,11 +105,6 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
     const auto isBegunBySums = [&](const SplitStage& stage, std::size_t k) {
         return !hasCopies && k == 0 && !stage.solves.empty() && !stage.operations[0].empty();
     };
-    // Solves in which parts do all this themselves.
-    partsTakeBodies = doPartsTakeBodies();
-    const auto isOfParts = [&](const SplitStage& stage, std::size_t k) {
-        return partsTakeBodies && k < stage.solves.size() && isOfLocalParts(stage.solves[k]);
-    };
     const int ofParticles = bodyThreads(stages, t.joinedRanges[0]); // the program that has the kernels of particles
     std::map<int, Program> programs;                                // by threads that have a body
     const auto programFor = [&](int threads) {
@@ -158,12 +153,12 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
         for (std::size_t k = 0; k < stage.operations.size(); k++) {
             const string part = stage.nameOf((int) k);
             vector<Launch>& atBorder = launches["bodies_" + part];
-            if (k > 0 ? !isOfParts(stage, k - 1) : !stage.operations[0].empty() && !isOfParts(stage, 0)) {
+            if (k > 0 || !stage.operations[0].empty()) {
                 if (!isBegunBySums(stage, k))
                     addParticles(particles[part], part, 0, t.firstOwnedAtBorder);
                 addParticles(atBorder, part, t.firstOwnedAtBorder, (int) t.ownedPlaces.size());
             }
-            if (k < stage.solves.size() && !isOfParts(stage, k)) {
+            if (k < stage.solves.size()) {
                 addSums(sums[part], part, false, isBegunBySums(stage, k) ? "jointBegin_" : "jointSums_");
                 addSums(atBorder, part, true, "jointSums_");
             }

@@ -18,11 +18,6 @@ PartRow partRowOf(const ConstraintSet& set, const Constraint& c) {
     return isOfParticles ? PartRow::Expression : PartRow::Global;
 }
 
-/** Whether a part may take up the particles of a joined body: it is movable and small, and shares no particle. */
-static bool mayTake(const RigidBody& body) {
-    return body.numMassive <= maxThreadBody && body.sharers.empty() && body.degreesOfFreedom() > 0;
-}
-
 /** Records of a target with so many updates. */
 static int recordsFor(int updates) {
     return std::max(1, (updates + updatesOfRecord - 1) / updatesOfRecord);
@@ -73,24 +68,11 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
     moreCouplings = moreCouplingsOf(set, {constraints.begin(), constraints.begin() + solved});
     std::sort(all.begin(), all.end());
     std::sort(displaced.begin(), displaced.end());
-    bool takesBodies = true;
-    int lastBody = -1;
-    for (int node : all) {
-        const int body = node < set.numParticles() ? -1 : (node - set.numParticles()) / 2;
-        if (body == lastBody)
-            continue;
-        lastBody = body;
-        const bool isDisplaced = std::binary_search(displaced.begin(), displaced.end(), set.originNodeOf(body));
-        (isDisplaced ? bodies : ringBodies)++;
-        bodyPlaces += set.bodies[body].numMassive;
-        takesBodies = takesBodies && mayTake(set.bodies[body]);
-    }
-    if (!takesBodies)
-        leaveBodies();
     for (auto first = all.begin(), last = first; first < all.end(); first = last) {
         last = std::upper_bound(first, all.end(), *first);
         const bool isPlace = std::binary_search(displaced.begin(), displaced.end(), *first);
         (isPlace ? places : others)++;
+        bodies += isPlace && *first >= set.numParticles() && (*first - set.numParticles()) % 2 == 0;
         rowsOfPlace = std::max(rowsOfPlace, isPlace ? int(last - first) : 0);
     }
     // As ConstraintTables::addFactor(): targets of the columns of a level, each with its updates.
@@ -110,17 +92,12 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
 }
 
 /** Counts that add up where parts are side by side. */
-static constexpr int PartCounts::*addedUp[] = {&PartCounts::rows,   &PartCounts::solved,       &PartCounts::places,
-                                               &PartCounts::others, &PartCounts::entries,      &PartCounts::records,
-                                               &PartCounts::angles, &PartCounts::expressions,  &PartCounts::points,
-                                               &PartCounts::bodies, &PartCounts::ringBodies,   &PartCounts::bodyPlaces,
-                                               &PartCounts::joints, &PartCounts::jointPoints,  &PartCounts::globalRows,
-                                               &PartCounts::slots,  &PartCounts::moreCouplings};
+static constexpr int PartCounts::*addedUp[] = {
+    &PartCounts::rows,       &PartCounts::solved,  &PartCounts::places,       &PartCounts::others,
+    &PartCounts::entries,    &PartCounts::records, &PartCounts::angles,       &PartCounts::expressions,
+    &PartCounts::points,     &PartCounts::bodies,  &PartCounts::joints,       &PartCounts::jointPoints,
+    &PartCounts::globalRows, &PartCounts::slots,   &PartCounts::moreCouplings};
 static constexpr int PartCounts::*mostOf[] = {&PartCounts::levels, &PartCounts::rowsOfPlace};
-
-void PartCounts::leaveBodies() {
-    ringBodies = bodyPlaces = 0;
-}
 
 void PartCounts::include(const PartCounts& other) {
     for (int PartCounts::*count : addedUp)

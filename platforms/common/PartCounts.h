@@ -35,22 +35,14 @@ struct PartCounts {
     int expressions = 0;   ///< rows that are expressions of particles
     int points = 0;        ///< of expressions
     int bodies = 0;        ///< joined bodies that are displaced
-    int ringBodies = 0;    ///< those of the ring alone; counted if the part may take up bodies' particles
-    int bodyPlaces = 0;    ///< particles of all these, if the part may take them up
     int joints = 0;        ///< rows of listed kinds at places in bodies
     int jointPoints = 0;   ///< particles and places of joints
     int globalRows = 0;    ///< rows of other kinds, which are evaluated in global memory
     int slots = 0;         ///< of all these: a gradient for each node
     int moreCouplings = 0; ///< of rows that share more than one node, beyond the first
-    /** Those of rows; with particles of bodies, which come behind them. */
-    int placesOfRows() const {
+    int allPlaces() const {
         return places + others;
     }
-    int allPlaces() const {
-        return placesOfRows() + bodyPlaces;
-    }
-    /** Take up no particles of bodies. */
-    void leaveBodies();
     /** The most of both. */
     void include(const PartCounts& other);
     /** Both side by side. */

@@ -49,9 +49,7 @@ public:
         return areLocal;
     }
     bool fitEverywhere() const {
-        PartCounts counts = largest;
-        counts.leaveBodies();
-        return areLocal && PartLayout(counts).bytes(sizeof(double), sizeof(double)) <= sharedMemory;
+        return areLocal && PartLayout(largest).bytes(sizeof(double), sizeof(double)) <= sharedMemory;
     }
     std::vector<PartCounts> counts() const {
         return areLocal ? all : std::vector<PartCounts>();

@@ -8,7 +8,7 @@
 
 namespace ConstraintPlugin {
 
-constexpr int bodyNumbers = 49; // of a body: kernels/partBodies.cc
+constexpr int bodyNumbers = 42; // of a body: kernels/partBodies.cc
 
 static int roundUpToFour(int n) {
     return 4 * ((n + 3) / 4);
@@ -16,7 +16,7 @@ static int roundUpToFour(int n) {
 
 PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
     using Sizes = std::vector<std::pair<const char*, int>>;
-    const int all = n.allPlaces(), elements = n.rows + n.slots, bodies = n.bodies + n.ringBodies;
+    const int all = n.allPlaces(), elements = n.rows + n.slots;
     const auto add = [](std::vector<Array>& arrays, int& total, const Sizes& sizes) {
         for (const auto& [name, size] : sizes) {
             arrays.push_back({name, total});
@@ -36,8 +36,7 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"VELOCITY", 3 * all},
          {"INVERSE_MASS", all},
          {"POINT", 3 * n.points},
-         {"BODY", bodyNumbers * bodies},
-         {"SHAPE", 4 * n.bodyPlaces},
+         {"BODY", bodyNumbers * n.bodies},
          {"JOINT_BOND", 3 * n.jointPoints},
          {"POINT_SHAPE", 3 * n.jointPoints},
          {"POINT_VECTOR", 3 * n.jointPoints},
@@ -59,7 +58,7 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"UPPER", n.entries + 1},
          {"RIGHT_SIDE", n.solved + 1},
          {"WEIGHT", all + 1},
-         {"TURN_MATRIX", 9 * bodies},
+         {"TURN_MATRIX", 9 * n.bodies},
          {"START_ARM", 3 * n.jointPoints},
          {"POINT_ARM", 3 * n.jointPoints},
          {"POINT_SLOPE", 3 * n.jointPoints},
@@ -71,8 +70,6 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"OWNER", n.rows},
          {"ROW_PLACES", n.rows},
          {"POINT_IN_MEMORY", 3 * n.jointPoints},
-         {"BODY_TABLE", bodyTableInts * bodies},
-         {"BODY_PARTICLE", n.bodyPlaces},
          {"FIRST_ROW", 1}});
     add(shorts, numShorts,
         {{"RECORD", 8 * n.records}, // vectors here, too
@@ -83,14 +80,11 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"PLACE_ROWS", rowsAtPlace * n.places},
          {"JOINT", 4 * n.joints},
          {"JOINT_POINT", 4 * n.jointPoints},
-         {"COUNTS", 15},
+         {"COUNTS", 13},
          {"GLOBAL_ROW", n.globalRows},
          {"BODY_PLACE", n.bodies},
-         {"BODY_START", n.bodyPlaces > 0 ? bodies + 1 : 0},
-         {"PLACE_BODY", n.bodyPlaces},
          {"JOINT_OF_THREAD", (int) std::size(listedKinds) * threadsFor(n.joints)},
          {"SHARERS", n.jointPoints},
-         {"JOINT_PLACE", n.bodyPlaces > 0 ? n.jointPoints : 0},
          {"ELEMENT_PLACE", n.slots},
          {"ELEMENT_ROW", n.slots},
          {"PLACE_START", n.places + 1},
@@ -127,14 +121,12 @@ std::string PartLayout::definitions() const {
     define("PART_GLOBAL_ROWS", n.globalRows);
     define("PART_JOINT_POINTS", n.jointPoints);
     define("BODY_NUMBERS", bodyNumbers);
-    define("BODY_TABLE_INTS", bodyTableInts);
     define("PART_SOLVED", n.solved);
     define("PART_ENTRIES", n.entries);
     define("PART_RECORDS", n.records);
     define("PART_ROWS_OF_PLACE", n.rowsOfPlace);
     define("PART_ALL_PLACES", n.allPlaces());
-    define("PART_BODIES", n.bodies + n.ringBodies);
-    define("FIRST_BODY_PLACE", n.placesOfRows());
+    define("PART_BODIES", n.bodies);
     define("PART_NUMBERS4", numNumbers4);
     define("PART_MIXEDS", numMixeds);
     define("PART_FLOATS4", numFloats4);

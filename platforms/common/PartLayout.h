@@ -27,10 +27,6 @@ public:
     bool hasExpressions() const {
         return n.expressions > 0;
     }
-    /** Whether parts can take up the particles of their bodies. */
-    bool hasBodyPlaces() const {
-        return n.bodyPlaces > 0;
-    }
     /** Whether there are rows that are evaluated in global memory. */
     bool hasGlobalRows() const {
         return n.globalRows > 0;
@@ -49,9 +45,8 @@ public:
     static int threadsFor(int rows) {
         return 32 * ((rows + 31) / 32);
     }
-    static constexpr int rowsAtPlace = 4;   ///< elements in PLACE_ROWS; further ones are in OTHER_ROWS
-    static constexpr int bodyTableInts = 4; ///< of a body: kernels/partBodyPlaces.cc
-    static constexpr int mark = 1 << 15;    ///< of a number of 16 bits: kernels/partLocal.cc says of what
+    static constexpr int rowsAtPlace = 4; ///< elements in PLACE_ROWS; further ones are in OTHER_ROWS
+    static constexpr int mark = 1 << 15;  ///< of a number of 16 bits: kernels/partLocal.cc says of what
 
 private:
     struct Array {

@@ -6,7 +6,6 @@
 #include <array>
 #include <iterator>
 #include <map>
-#include <set>
 
 namespace ConstraintPlugin {
 
@@ -17,20 +16,6 @@ constexpr int isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished =
 // Tables that the factorization reads count in bytes of a float, and of a gradient.
 constexpr int floatBytes = 4, gradientBytes = 16;
 constexpr int mark = PartLayout::mark;
-
-/** Joined bodies of a part's rows: those that it displaces, then those of the ring alone. */
-std::vector<int> bodiesOf(const ConstraintTables& t, int c, int numRows) {
-    std::vector<int> bodies(t.clusterBody.begin() + t.clusterBodyStart[c],
-                            t.clusterBody.begin() + t.clusterBodyStart[c + 1]);
-    std::set<int> others;
-    for (int s = t.slotStart[t.rowStart[c]]; s < t.slotStart[t.rowStart[c] + numRows]; s++)
-        if (t.slotParticle[s] >= t.numParticles)
-            others.insert((t.slotParticle[s] - t.numParticles) / 2);
-    for (int body : bodies)
-        others.erase(body);
-    bodies.insert(bodies.end(), others.begin(), others.end());
-    return bodies;
-}
 
 /** Bits of the points from n on that share its elements, or 0 if a point before it does. @param begin, last  of its row
  */
@@ -51,10 +36,9 @@ public:
     Writer(const PartLayout& layout, const ConstraintSet& set, const ConstraintTables& tables, int part)
         : result(layout.tableInts(), 0), layout(layout), most(layout.counts()), set(set), t(tables), c(part),
           counts(tables.partCounts[part]), firstRow(tables.rowStart[part]), firstPlace(tables.particleStart[part]),
-          bodies(bodiesOf(tables, part, counts.rows)), firstBodyPlace(bodies.size() + 1),
           firstElement(counts.rows, -1) {
     }
-    /** All tables: rows are after bodies, whose places joints have, and before what has elements of rows. */
+    /** All tables: rows come before what has elements of rows. */
     std::vector<int> write() {
         putCounts();
         putParticles();
@@ -125,10 +109,8 @@ private:
     const int c;
     const PartCounts& counts;
     const int firstRow, firstPlace;
-    const std::vector<int> bodies;
-    std::vector<int> firstBodyPlace; ///< [bodies + 1] among places of bodies' particles
-    std::vector<int> firstElement;   ///< of rows that are no distances
-    std::map<int, int> otherPlace;   ///< of nodes that are not displaced
+    std::vector<int> firstElement; ///< of rows that are no distances
+    std::map<int, int> otherPlace; ///< of nodes that are not displaced
     Next next;
 };
 
@@ -136,8 +118,8 @@ void Writer::putCounts() {
     putInt("FIRST_ROW", 0, firstRow);
     putShorts("COUNTS", 0,
               std::array{counts.rows, counts.solved, counts.places, counts.entries, counts.levels, counts.angles,
-                         counts.globalRows, counts.expressions, counts.joints, counts.bodies, counts.ringBodies,
-                         counts.bodyPlaces, counts.jointPoints, counts.slots});
+                         counts.globalRows, counts.expressions, counts.joints, counts.bodies, counts.jointPoints,
+                         counts.slots});
 }
 
 void Writer::putParticles() {
@@ -148,26 +130,8 @@ void Writer::putParticles() {
 }
 
 void Writer::putBodies() {
-    for (int i = 0; i < most.bodies + most.ringBodies; i++)
-        putInt("BODY_TABLE", PartLayout::bodyTableInts * i, -1);
-    for (int k = 0; k < (int) bodies.size(); k++) {
-        const int number = t.numFreeBodies + bodies[k], copy = t.clusterBodyStart[c] + k;
-        const bool isDisplaced = k < counts.bodies, isOwn = isDisplaced && t.ownsNode[t.bodyPlace[copy]] != 0;
-        const auto& kind = t.bodyKinds[number];
-        if (isDisplaced)
-            putShort("BODY_PLACE", k, t.bodyPlace[copy] - firstPlace);
-        if (counts.bodyPlaces == 0)
-            continue;
-        putInts("BODY_TABLE", PartLayout::bodyTableInts * k, std::array{bodies[k], kind[0], kind[1], kind[3]});
-        int at = firstBodyPlace[k];
-        for (int place = t.bodyStart[number]; place < t.bodyStart[number + 1]; place++, at++) {
-            putInt("PARTICLE", most.placesOfRows() + at, t.bodyParticle[place] | (isOwn ? isMoved : 0));
-            putInt("BODY_PARTICLE", at, place);
-            putShort("PLACE_BODY", at, k);
-        }
-        firstBodyPlace[k + 1] = at;
-        putShort("BODY_START", k + 1, at);
-    }
+    for (int copy = t.clusterBodyStart[c], k = 0; copy < t.clusterBodyStart[c + 1]; copy++, k++)
+        putShort("BODY_PLACE", k, t.bodyPlace[copy] - firstPlace);
 }
 
 /** Places of a row's nodes. Those that the part does not displace get new ones behind the others. */
@@ -238,20 +202,15 @@ void Writer::putJoint(int row, const Constraint& constraint, const std::vector<i
     putShort("JOINT_OF_THREAD", kind * PartLayout::threadsFor(most.joints) + next.jointOfKind[kind]++, next.joint);
     for (int n = begin; n < last; n++, next.jointPoint++) {
         const auto& [origin, turn, body, shape] = t.pointNodes[n];
-        const int joined = body < firstCopy ? body : t.clusterBody[body - t.numJoinedBodies()],
-                  ofBody = int(std::find(bodies.begin(), bodies.end(), joined) - bodies.begin());
-        if (joined >= 0 && counts.bodyPlaces > 0)
-            putShort("JOINT_PLACE", next.jointPoint,
-                     most.placesOfRows() + firstBodyPlace[ofBody] + shape - t.bodyStart[t.numFreeBodies + joined]);
         putShorts("JOINT_POINT", 4 * next.jointPoint,
                   std::array{next.element + origin - first, body < firstCopy ? 0 : body - firstCopy + 1,
-                             places[origin - first], joined < 0 ? 0 : ofBody + 1});
+                             places[origin - first], body < 0 ? 0 : 1});
         putInts("POINT_IN_MEMORY", 3 * next.jointPoint,
                 std::array{constraint.particles[n - begin], std::max(shape, 0), n});
         putShort("SHARERS", next.jointPoint, sharersOf(t, n, begin, last));
     }
     if (row < counts.solved)
-        putShort("COUNTS", 14, next.jointPoint); // so far
+        putShort("COUNTS", 12, next.jointPoint); // so far
 }
 
 void Writer::putPlaces() {

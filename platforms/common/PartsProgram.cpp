@@ -54,26 +54,6 @@ bool ConstraintProgram::waitsIn(const ConstraintTables::Range& range, const Thre
                               !TestHooks::launches.isSet());
 }
 
-bool ConstraintProgram::doPartsTakeBodies() const {
-    const ConstraintTables& t = constraintTables;
-    std::vector<int> movers(t.numJoinedBodies(), 0); // parts that move a body
-    for (const ConstraintTables::Range& range : t.ranges) {
-        if (!range.isJoined)
-            continue;
-        const ThreadGroup group = threadGroupOf(range);
-        const auto found = t.layouts.find(range.first);
-        if (range.isAtBorder || !group.isLocal || cooperatingBlocks() == 1 || !waitsIn(range, group) ||
-            !found->second.layout.hasBodyPlaces() || found->second.layout.hasGlobalRows())
-            return false;
-        for (int c = range.first; c < range.last; c++)
-            if (t.partCounts[c].bodies > 0 && t.partCounts[c].bodyPlaces == 0)
-                return false;
-        for (int n = t.clusterBodyStart[range.first]; n < t.clusterBodyStart[range.last]; n++)
-            movers[t.clusterBody[n]] += t.ownsNode[t.bodyPlace[n]] != 0;
-    }
-    return std::all_of(movers.begin(), movers.end(), [](int n) { return n == 1; });
-}
-
 string ConstraintProgram::prefixOf(PartRole role) {
     return role == PartRole::Whole ? "clusterOfParts" : "partOfCluster";
 }
@@ -97,12 +77,6 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
         ConstraintKernelSources::solves + ConstraintKernelSources::parts;
     // The whole cluster is General, and so are parts that do not fit, and solves that are not of local parts.
     text += define("IS_General_LOCAL", "0") + define("IS_Local_LOCAL", "1");
-    const bool takesBodies = partsTakeBodies && range.isJoined && group.isLocal;
-    text += define("TAKES_BODIES", takesBodies ? "1" : "0");
-    if (takesBodies)
-        text += bodyDefinitions(stages, 1, false) +
-                define("FIRST_JOINED_PLACE", std::to_string(constraintTables.firstJoinedPlace())) +
-                ConstraintKernelSources::bodies + ConstraintKernelSources::joinedStages;
     if (group.isLocal) {
         const ConstraintTables::PartTable& table = constraintTables.layouts.at(range.first);
         text +=
@@ -113,10 +87,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
             (table.layout.hasExpressions() ? fillMarkers("partExpressions", ConstraintKernelSources::partExpressions,
                                                          {{"FUNCTIONS", localCustomText(set)}})
                                            : "") +
-            (range.isJoined
-                 ? ConstraintKernelSources::partBodies + (takesBodies ? ConstraintKernelSources::partBodyPlaces : "") +
-                       ConstraintKernelSources::partJoints
-                 : "") +
+            (range.isJoined ? ConstraintKernelSources::partBodies + ConstraintKernelSources::partJoints : "") +
             (table.layout.hasGlobalRows() ? ConstraintKernelSources::partGlobalRows : "") +
             ConstraintKernelSources::partDistances + ConstraintKernelSources::partFactor +
             ConstraintKernelSources::partExchange;
@@ -144,7 +115,6 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
             if (isLocal)
                 text += fillMarkers("partStageLocal", ConstraintKernelSources::partStageLocal,
                                     {{"STAGE", name},
-                                     {"SOLVE", solve},
                                      {"BEFORE", operationsText(withNotesLast(before), "    if (isNoted) ")},
                                      {"AFTER", after}});
             if (hasWhole)
@@ -152,9 +122,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
                                     {{"STAGE", name},
                                      {"SOLVE", solve},
                                      {"KIND", isLocal ? "Local" : "General"},
-                                     {"ROUNDS", hasRounds ? "1" : "0"},
-                                     {"BEFORE", operationsText(withoutNotes(before))},
-                                     {"AFTER", after}});
+                                     {"ROUNDS", hasRounds ? "1" : "0"}});
             if (hasRounds)
                 text += fillMarkers("partRun", ConstraintKernelSources::partRun,
                                     {{"STAGE", name},

@@ -66,21 +66,10 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
     return server;
 }
 
-void ConstraintTables::leaveBodies(InParts& inParts) const {
-    PartCounts largest;
-    for (const PartCounts& each : inParts.counts)
-        largest.include(each);
-    if (available.waitingBlocks > 1 && fitsShared(largest, blockSizeOfPart(largest.rows, largest)))
-        return;
-    for (PartCounts& each : inParts.counts)
-        each.leaveBodies();
-}
-
 void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
     std::vector<Served> served;
     for (const Cluster& cluster : graph.clusters) {
         InParts inParts = partsFor(set, graph, cluster, available.hasParts);
-        leaveBodies(inParts);
         const Server server = serverOf(set, graph, cluster, inParts);
         served.push_back({server, {&cluster}, std::move(inParts.parts), std::move(inParts.counts)});
     }

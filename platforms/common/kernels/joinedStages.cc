@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 // What happens to joined rigid bodies (joinedBodies.cc) before and after a solve of their constraints. join_<solve>() sets
 // the nodes of a body from sums over its particles (bodies.cc), and finish_<solve>() the motion of its particles from the
-// nodes. A launch with one thread per particle applies this motion, and does the operations on each particle, unless parts
-// do all this (partBodyPlaces.cc). A particle that several bodies share has a place in each, and moves as these do on average.
+// nodes. A launch with one thread per particle applies this motion, and does the operations on each particle. A particle
+// that several bodies share has a place in each, and moves as these do on average.
 
 DEVICE void setState(const Arguments* a, const Body* body) {
     const int b = body->number - FIRST_JOINED;

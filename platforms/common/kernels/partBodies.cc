@@ -17,11 +17,8 @@ enum {
     AtBody_Displacements = 18,   // of both nodes
     AtBody_Rotation = 24,
     AtBody_Motion = 27,          // four vectors
-    AtBody_At = 39,
-    AtBody_Origin = 42,
-    AtBody_IsPeriodic = 45,
-    AtBody_Radii = 46,           // a vector
-    AtBody_End = 49
+    AtBody_Radii = 39,           // a vector
+    AtBody_End = 42
 };
 typedef char bodyHasItsRoom[AtBody_End == BODY_NUMBERS ? 1 : -1]; // PartLayout.cpp
 
@@ -92,9 +89,7 @@ DEVICE void takeNodeLocal(const Arguments* a, int c, int place, int number SHARE
     if (!(number & IS_FIXED)) {
         const BodyConstants body = constantsOf(a, FIRST_JOINED + node / 2);
         p.w = node % 2 == 0 ? body.inverseMass : body.rotations > 0 ? 1 / body.mass : 0;
-#if !TAKES_BODIES // otherwise it is found from particles
         p.v = velocityOfNode(a, PARTICLE_OF(number));
-#endif
 #if PART_GLOBAL_ROWS
         takeNode(a, a->particleStart[c] + place);
 #endif
@@ -234,7 +229,6 @@ DEVICE void displaceBodyLocal(LocalPart part, int n, mixed3 ofOrigin, mixed3 ofT
     setMotionIn(numbers, motionByQuaternion(axesIn(numbers), shift, w, v));
 }
 
-#if !TAKES_BODIES
 /** Take up the bodies of a part as they are before the solve. */
 DEVICE void takeBodiesLocal(const Arguments* a, int c, const Solve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
@@ -246,9 +240,6 @@ DEVICE void takeBodiesLocal(const Arguments* a, int c, const Solve* solve SHARED
         const mixed3 ofOrigin = displacementBefore(a, origin), ofTurn = displacementBefore(a, origin + 1);
         const BodyAxes e = axesOf(a, b);
         setConstants(numbers, body);
-        setVectorAt(numbers, 1, AtBody_At, bodyVector(a, b, BodyVector_At));
-        setVectorAt(numbers, 1, AtBody_Origin, bodyVector(a, b, BodyVector_Origin));
-        numbers[AtBody_IsPeriodic] = (a->bodyKinds[FIRST_JOINED + b].w & 2) != 0;
         setAxesIn(numbers, e);
         setVectorAt(numbers, 1, AtBody_Displacements, ofOrigin);
         setVectorAt(numbers, 1, AtBody_Displacements + 3, ofTurn);
@@ -259,13 +250,12 @@ DEVICE void takeBodiesLocal(const Arguments* a, int c, const Solve* solve SHARED
 #endif
     }
 }
-#endif
 
 DEVICE mixed3 impulseLocal(int place SHARED_PARAMETER); // partDistances.cc
 
 /** Displace all bodies of a part.
  *  @param isEnd  by impulses in `mixed`, after findImpulsesLocal() and a barrier; then their motions are written, where parts
- *                wait to the bodies that the part moves, unless it has their particles, otherwise to the copies */
+ *                wait to the bodies that the part moves, otherwise to the copies */
 DEVICE void displaceBodiesLocal(const Arguments* a, int c, const Solve* solve, bool isEnd SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     IF_UNIFORM(solve->what == POSITIONS) {
@@ -281,7 +271,7 @@ DEVICE void displaceBodiesLocal(const Arguments* a, int c, const Solve* solve, b
             displaceBodyLocal(part, n, ofOrigin, ofTurn);
             if (isEnd ? !WAITS : PART_GLOBAL_ROWS > 0)
                 storeMotion(a, NUM_JOINED + copy, numbers);
-            if (isEnd && WAITS && !TAKES_BODIES && (part.i[AT_PARTICLE + origin] & IS_MOVED))
+            if (isEnd && WAITS && (part.i[AT_PARTICLE + origin] & IS_MOVED))
                 storeMotion(a, a->clusterBody[copy], numbers);
         }
     }

@@ -323,7 +323,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* 
         reportRound(a, c, solve, state SHARED_ARGUMENT);
     }
 #endif
-#if HAS_JOINTS && !TAKES_BODIES
+#if HAS_JOINTS
     IF_UNIFORM(state->isOver && !state->isHandedOver && solve->isOfBodies)
         flagBodies(a, c, !solve->isMeasured || iterations > 0);
 #endif

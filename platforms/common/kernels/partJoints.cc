@@ -26,7 +26,7 @@ typedef struct {
     int element;       // that of the particle, or that of the body's origin, which that of its turn follows
     int displacedBody; // of the part, from 1 on; 0: the part displaces none
     int place;         // of the particle, or of the body's origin
-    int body;          // of the part, from 1 on, those of its ring included; 0: it is a particle
+    int isInBody;      // or it is a particle
 } JointPoint;
 
 DEVICE Joint jointAt(LocalPart part, int n) {
@@ -45,12 +45,12 @@ DEVICE JointPoint pointOfJoint(LocalPart part, int p) {
     result.element = LOW(numbers.x);
     result.displacedBody = HIGH(numbers.x);
     result.place = LOW(numbers.y);
-    result.body = HIGH(numbers.y);
+    result.isInBody = HIGH(numbers.y);
     return result;
 }
 
-#define NUM_JOINT_POINTS part.s[AT_COUNTS + 12]
-#define NUM_SOLVED_POINTS part.s[AT_COUNTS + 14] // of joints that the part solves, which come first
+#define NUM_JOINT_POINTS part.s[AT_COUNTS + 10]
+#define NUM_SOLVED_POINTS part.s[AT_COUNTS + 12] // of joints that the part solves, which come first
 #define EACH_JOINT_POINT(p, count) EACH_FROM_END(p, THREADS_BEFORE_JOINTS, count)
 /** s: p and the points after it that share its elements, or none, if a point before it does. */
 #define EACH_SHARER(s, p)                                                                                              \
@@ -66,38 +66,18 @@ DEVICE JointPoint pointOfJoint(LocalPart part, int p) {
 
 // ---- the start ---------------------------------------------------------------------------------------------------------
 
-/** From a particle at the start to its place in a body: as wayToPoint(). */
-DEVICE mixed3 wayInBody(const Arguments* a, LOCAL_ARG const mixed* numbers, mixed3 position, mixed3 shape) {
-    if (numbers[AtBody_Others + 2] == 0) // the body does not rotate, and has no axes
-        return make_mixed3(0, 0, 0);
-    mixed3 r = position - vectorAt(numbers, 1, AtBody_At);
-    if (numbers[AtBody_IsPeriodic] != 0)
-        r = nearestImage(r, stepStateOf(a, 0));
-    return vectorAt(numbers, 1, AtBody_Origin) + alongAxes(axesIn(numbers), shape) - r;
-}
-
 /** Take up where a point is in its body, the position of its particle, and the way from this to the point. */
 DEVICE void startPoint(const Arguments* a, LocalPart part, int p) {
     const JointPoint point = pointOfJoint(part, p);
     mixed3 shape = make_mixed3(0, 0, 0), way = shape, position;
-#if TAKES_BODIES
-    const int place = point.body > 0 ? part.s[AT_JOINT_PLACE + p] : point.place;
-    position = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, place);
-    if (point.body > 0) {
-        shape = shapeLocal(part, place);
-        way = wayInBody(a, numbersOfBody(part, point.body - 1), position, shape);
-    }
-#else
     LOCAL_ARG const int* inMemory = part.i + AT_POINT_IN_MEMORY + 3 * p; // its particle, its shape and its slot
-    if (point.body > 0) {
+    if (point.isInBody) {
         const mixed4 s = a->bodyShape[inMemory[1]];
         shape = make_mixed3(s.x, s.y, s.z);
         position = positionOf(a, inMemory[0]);
-        way = point.displacedBody > 0 ? wayInBody(a, numbersOfBody(part, point.body - 1), position, shape)
-                                      : wayToPoint(a, FIRST_POINT_SLOT + inMemory[2]);
+        way = wayToPoint(a, FIRST_POINT_SLOT + inMemory[2]);
     } else
         position = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, point.place);
-#endif
     if (point.displacedBody > 0)
         setFloatsAt(part.f + AT_START_ARM, p,
                     inFloats(alongAxes(axesIn(numbersOfBody(part, point.displacedBody - 1)), shape)));
@@ -182,7 +162,7 @@ DEVICE void startElements(LocalPart part, const Solve* solve, int p) {
         squares = startElement(part, point.element, gradient);
         if (solve->what != POSITIONS)
             rate = dot(gradient, vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, point.place));
-        if (point.body > 0) { // turnGradient() of v = 0
+        if (point.isInBody) { // turnGradient() of v = 0
             mixed3 ofTurn = torque;
             if (point.displacedBody > 0) {
                 const BodyConstants body = constantsIn(numbers);
@@ -326,7 +306,7 @@ DEVICE void setElements(LocalPart part, int p) {
     }
     if (part.s[AT_SHARERS + p] != 0) {
         setElement(part, point.element, gradient, &notes);
-        if (point.body > 0) {
+        if (point.isInBody) {
             LOCAL_ARG const float* rows = part.f + AT_TURN_MATRIX + 9 * max(point.displacedBody - 1, 0);
             float3 ofTurn = torque;
             if (point.displacedBody > 0)

@@ -46,7 +46,7 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define NUM_EXPRESSIONS part.s[AT_COUNTS + 7]
 #define NUM_JOINTS part.s[AT_COUNTS + 8]
 #define NUM_BODIES part.s[AT_COUNTS + 9]
-#define NUM_SLOTS part.s[AT_COUNTS + 13] // elements of rows that are no distances
+#define NUM_SLOTS part.s[AT_COUNTS + 11] // elements of rows that are no distances
 #define IS_OWN_LOCAL(k) (part.i[AT_OWNER + (k)] == part.i[AT_FIRST_ROW] + (k))
 #if PART_SLOTS
 #define IS_DISTANCE(k) (part.i[AT_ROW_PLACES + (k)] >= 0)
@@ -70,8 +70,6 @@ DEVICE LocalPart localPart(SharedMemory shared) {
         if (k >= 0 && k < (count))
 #define EACH_LOCAL_ROW(k) EACH_LOCAL(k, NUM_ROWS, PART_ROWS)
 #define EACH_SOLVED_ROW(k) EACH_LOCAL(k, NUM_SOLVED, PART_SOLVED)
-/** Those that are read: with those of particles of bodies, if the part has them (partBodyPlaces.cc). */
-#define PLACES_READ (TAKES_BODIES ? PART_ALL_PLACES : FIRST_BODY_PLACE)
 #define EACH_PLACE(place) EACH_LOCAL(place, NUM_PLACES, PART_ALL_PLACES)
 
 /** Bodies, and rows that are no distances, have warps of their own, from the block's end, which has fewest distances. */

@@ -10,7 +10,7 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const Solve* solve, 
     int numbers[PARTICLES_AHEAD];
 #pragma unroll
     for (int turn = 0; turn < PARTICLES_AHEAD; turn++)
-        numbers[turn] = particles[min(THREAD_IN_GROUP + turn * BLOCK_SIZE, PLACES_READ - 1)];
+        numbers[turn] = particles[min(THREAD_IN_GROUP + turn * BLOCK_SIZE, PART_ALL_PLACES - 1)];
     Reading reading;
     readCounts(a, c, &reading);
     READS_COME_FIRST
@@ -26,7 +26,7 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const Solve* solve, 
     state->tolerance = toFloat(solve->tolerance);
     if (THREAD_IN_GROUP == 0)
         startNotes(shared.notes);
-    EACH_LOCAL(place, PLACES_READ, PLACES_READ) {
+    EACH_LOCAL(place, PART_ALL_PLACES, PART_ALL_PLACES) {
         const int number = READS_PARTICLES_AHEAD ? numbers[turn] : particles[place], i = PARTICLE_OF(number);
         if (number < 0) // fewer than in other parts
             continue;
@@ -35,10 +35,6 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const Solve* solve, 
             takeNodeLocal(a, c, place, number SHARED_ARGUMENT);
             continue;
         }
-#endif
-#if TAKES_BODIES
-        if (place >= FIRST_BODY_PLACE)
-            takeShapeLocal(a, c, place SHARED_ARGUMENT);
 #endif
         Particle p = READS_PARTICLES_AHEAD ? ahead[turn] : loadParticle(a, i);
         const mixed3 position = positionIn(p.posq, p.correction);
@@ -62,9 +58,6 @@ $BEFORE$#if PART_GLOBAL_ROWS
     state->firstStamp = a->partStamps[parts.x];
     keepTables(a, c, solve->time, &reading SHARED_ARGUMENT);
     THREAD_GROUP_SYNC
-#if TAKES_BODIES
-    joinBodiesLocal(a, solve SHARED_ARGUMENT);
-#endif
     return startRowsLocal(a, solve SHARED_ARGUMENT);
 }
 
@@ -89,9 +82,6 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const Solve* solve,
 #if HAS_JOINTS
     displaceBodiesLocal(a, c, solve, true SHARED_ARGUMENT);
 #endif
-#if TAKES_BODIES
-    endVelocitiesOfBodies(solve SHARED_ARGUMENT);
-#endif
     if (isReported)
         reportRound(a, c, solve, state SHARED_ARGUMENT);
     EACH_PLACE(place) {
@@ -100,8 +90,7 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const Solve* solve,
             continue;
 #if HAS_JOINTS
         if (i >= a->numParticles) {
-            if (!TAKES_BODIES)
-                store3(a->impulse, i, impulseLocal(place SHARED_ARGUMENT));
+            store3(a->impulse, i, impulseLocal(place SHARED_ARGUMENT));
             continue;
         }
 #endif
@@ -112,19 +101,4 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const Solve* solve,
         p.c = impulseLocal(place SHARED_ARGUMENT);
 $AFTER$        storeParticle(a, i, &p);
     }
-#if TAKES_BODIES
-    THREAD_GROUP_SYNC
-    EACH_FROM_END(k, 0, NUM_BODY_PLACES) {
-        const int place = FIRST_BODY_PLACE + k, number = part.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
-        if (!(number & IS_MOVED))
-            continue;
-        Particle p;
-        loadStart(a, i, &p);
-        giveParticleLocal(place, &p SHARED_ARGUMENT);
-        Body body = bodyLocal(part, part.s[AT_PLACE_BODY + k]);
-        body.isViolated = !solve->isMeasured || state->lastRound > 0; // as flagBodies()
-        move_$SOLVE$(a, &body, part.i[AT_BODY_PARTICLE + k], i, &p);
-$AFTER$        storeParticle(a, i, &p);
-    }
-#endif
 }

@@ -37,60 +37,18 @@ DEVICE void end_$STAGE$(const Arguments* a, int c, const Solve* solve, PartState
 
 // No part of a cluster that was handed over has moved anything by then.
 #if WAITS && IS_$KIND$_LOCAL && HAS_WHOLE
-#if TAKES_BODIES
-/** Sum up the bodies that a part moves, as kernels do for those that no part takes up (joinedStages.cc). */
-DEVICE void joinBodies_$STAGE$(const Arguments* a, int c) {
-    EACH_BODY(copy) if (ownsBody(a, copy)) {
-        Body body = loadBody(a, FIRST_JOINED + bodyOf(a, copy));
-        body.at = positionOf(a, body.reference);
-        BodySums sums = noSums();
-        EACH_BODY_PLACE(place) {
-            const int i = a->bodyParticle[place];
-            Particle p = loadParticle(a, i);
-            p.c = make_mixed3(0, 0, 0);
-$BEFORE$            storeParticle(a, i, &p);
-            take_$SOLVE$(a, &body, place, i, &p, &sums);
-        }
-        join_$SOLVE$(a, &body, &sums);
-    }
-}
-
-/** Move the particles of the bodies that a part moves. */
-DEVICE void moveBodies_$STAGE$(const Arguments* a, int c) {
-    EACH_BODY(copy) if (ownsBody(a, copy)) {
-        const int number = FIRST_JOINED + bodyOf(a, copy);
-        for (int place = a->bodyStart[number]; place < a->bodyStart[number + 1]; place++) {
-            Body body = bodyOfPlace(a, place);
-            const int i = a->bodyParticle[place];
-            Particle p = loadParticle(a, i);
-            p.c = make_mixed3(0, 0, 0);
-            finish_$SOLVE$(a, &body);
-            move_$SOLVE$(a, &body, place, i, &p);
-$AFTER$            storeParticle(a, i, &p);
-        }
-    }
-}
-#endif
 
 /** For a part that handed over. A function apart, so that the rounds need no registers for it. */
 DEVICE APART void leave_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     const int4 parts = a->partsOfCluster[c];
     Solve solve = describe_$SOLVE$(a);
     PartState state = loadPartState(a, c);
-#if TAKES_BODIES
-    joinBodies_$STAGE$(a, c);
-    WAIT_FOR_PARTS(c)
-#endif
     begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
     THREAD_GROUP_SYNC
     solve_$STAGE$(a, parts.z, SOLVES_WHOLE && parts.x == c SHARED_ARGUMENT);
     WAIT_FOR_PARTS(c)
     adopt_$STAGE$_General(a, c, &solve, true SHARED_ARGUMENT);
     finish_$STAGE$_General(a, c, &solve, &state, false SHARED_ARGUMENT);
-#if TAKES_BODIES
-    THREAD_GROUP_SYNC
-    moveBodies_$STAGE$(a, c);
-#endif
 }
 #endif
 
