@@ -10,7 +10,6 @@
 
 namespace ConstraintPlugin {
 
-
 /** Parts of the sum of kinetic energies, a thread each. */
 constexpr int numEnergySums = 1024;
 
