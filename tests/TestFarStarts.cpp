@@ -5,6 +5,7 @@
 #include "coordinates.h"
 #include "support/Messages.h"
 #include "support/Simulation.h"
+#include <map>
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -203,6 +204,51 @@ TEST_P(FarStarts, OfAChangedParameterAreNotProjectedUnasked) {
     s.integrator->step(1);
     const Vectors x = s.positions();
     EXPECT_NEAR(x[1][2], 0.2, 1e-7 + 10 * precision.position);
+}
+
+/** Whatever the kind: steps and applyConstraints() refuse to drag particles through the box, and name the flag. */
+TEST_P(FarStarts, NameTheFlagWhereTheNearestImageFits) {
+    for (const char* kind : {"distance", "angle", "dihedral", "centroids"}) {
+        SCOPED_TRACE(kind);
+        const auto startWith = [&](bool takesImages) {
+            auto* force = new ConstraintForce();
+            const std::string held = kind;
+            if (held == "distance")
+                force->addDistance(1, 2, length(zigzag, {1, 2}));
+            else if (held == "angle")
+                force->addAngle(0, 1, 2, 1.58);
+            else if (held == "dihedral")
+                force->addDihedral(0, 1, 2, 3, 3.0);
+            else
+                force->addCentroidDistance({0, 1}, {2, 3}, 0.2);
+            force->setUsesPeriodicBoundaryConditions(takesImages);
+            auto system = chain(false);
+            system->addForce(force);
+            system->setDefaultPeriodicBoxVectors(Vec3(2, 0, 0), Vec3(0.3, 2.1, 0), Vec3(-0.4, 0.5, 2.2));
+            auto* periodic = new NonbondedForce();
+            for (int i = 0; i < 4; i++)
+                periodic->addParticle(0, 1, 0);
+            periodic->setNonbondedMethod(NonbondedForce::CutoffPeriodic);
+            periodic->setCutoffDistance(0.9);
+            system->addForce(periodic);
+            Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001, 1e-8), platform);
+            Vectors x = zigzag;
+            const std::map<std::string, std::vector<int>> wrapped = {
+                {"distance", {2, 3}}, {"angle", {1}}, {"dihedral", {3}}, {"centroids", {2, 3}}};
+            for (int i : wrapped.at(kind))
+                x[i] -= Vec3(-0.4, 0.5, 2.2);
+            s.context->setPositions(x);
+            return s;
+        };
+        Simulation without = startWith(false), with = startWith(true);
+        const Vectors before = without.positions();
+        for (const auto& call : std::vector<std::function<void()>>{[&] { without.integrator->step(1); },
+                                                                   [&] { without.integrator->applyConstraints(); }})
+            expectAll(messageOf(call), {"setUsesPeriodicBoundaryConditions(True)"});
+        EXPECT_LT(distance(without.positions(), before), 1e-12 + precision.position);
+        with.integrator->step(1);
+        EXPECT_LT(with.integrator->applyConstraints(), 1e-3);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Platforms, FarStarts, testing::ValuesIn(oneSetupOfEach(constantEnergySetups())),

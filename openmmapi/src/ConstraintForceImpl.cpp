@@ -73,11 +73,40 @@ void ConstraintForceImpl::updateContextState(ContextImpl& context, bool& forcesI
     areDegreesCounted = true;
 }
 
-double ConstraintForceImpl::calcForcesAndEnergy(ContextImpl& context, bool, bool, int) {
-    if (!defaultParameters.empty())
-        if (auto* ours = dynamic_cast<ConstraintIntegrator*>(&currentIntegrator(context.getIntegrator())))
-            ours->requireProjected();
+namespace {
+
+/** Whether reading an energy computes forces. */
+bool computesForcesForEnergy(const Integrator& integrator) {
+    struct Open : Integrator {
+        static bool requiresForce(const Integrator& one) {
+            return (one.*(&Open::kineticEnergyRequiresForce))();
+        }
+    };
+    return Open::requiresForce(integrator);
+}
+
+} // namespace
+
+double ConstraintForceImpl::calcForcesAndEnergy(ContextImpl& context, bool includeForces, bool includeEnergy, int) {
+    auto* ours = dynamic_cast<ConstraintIntegrator*>(&currentIntegrator(context.getIntegrator()));
+    if (ours != nullptr && !defaultParameters.empty())
+        ours->requireProjected();
+    const bool mayBeForEnergy = includeEnergy && computesForcesForEnergy(currentIntegrator(context.getIntegrator()));
+    if (!includeForces || mayBeForEnergy || !isFirst(context))
+        return 0;
+    if (ours != nullptr)
+        ours->requireNearConstraints();
+    else if (const ConstraintForceImpl* impl = replacingImpl(context))
+        withOpenMMExceptions(context.getSystem(), "computing forces",
+                             [&] { impl->replacing->requireNearConstraints(context); });
     return 0;
+}
+
+bool ConstraintForceImpl::isFirst(ContextImpl& context) const {
+    for (ForceImpl* force : context.getForceImpls())
+        if (const auto* impl = dynamic_cast<ConstraintForceImpl*>(force); impl != nullptr && impl->declaresAny)
+            return impl == this;
+    return false;
 }
 
 void ConstraintForceImpl::updateParametersInContext(ContextImpl& context) {

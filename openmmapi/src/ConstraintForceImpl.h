@@ -30,10 +30,11 @@ public:
     /** Where the solver is replaced, bring positions that others have set onto the constraints.
      *  @throws OpenMMException if nobody solves the constraints in this step */
     void updateContextState(OpenMM::ContextImpl& context, bool& forcesInvalid) override;
-    /** Called for any force groups, when energies are computed.
+    /** Called for any force groups, when energies or forces are computed.
      *  @return 0
-     *  @throws OpenMMException as IntegrateConstraintsStepKernel::requireProjected */
-    double calcForcesAndEnergy(OpenMM::ContextImpl& context, bool, bool, int) override;
+     *  @throws OpenMMException as IntegrateConstraintsStepKernel::requireProjected and, where forces are asked for and
+     *          not only an energy, requireNearConstraints */
+    double calcForcesAndEnergy(OpenMM::ContextImpl& context, bool includeForces, bool includeEnergy, int) override;
     std::map<std::string, double> getDefaultParameters() override {
         return defaultParameters;
     }
@@ -53,6 +54,8 @@ private:
     std::map<std::string, double> defaultParameters;
     void replaceSolver(OpenMM::ContextImpl& context);
     ConstraintSet collect(OpenMM::ContextImpl& context, const ParameterValues* parameters) const;
+    /** Whether it is the first one of a Context that declares constraints, which asks for what one question answers. */
+    bool isFirst(OpenMM::ContextImpl& context) const;
     /** The one of a Context that replaces the solver; null: there is none. */
     static ConstraintForceImpl* replacingImpl(OpenMM::ContextImpl& context);
 

@@ -130,6 +130,12 @@ void ConstraintIntegrator::requireProjected() {
                          [&] { kernel.getAs<IntegrateConstraintsStepKernel>().requireProjected(*context, *this); });
 }
 
+void ConstraintIntegrator::requireNearConstraints() {
+    withOpenMMExceptions(context->getSystem(), "computing forces", [&] {
+        kernel.getAs<IntegrateConstraintsStepKernel>().requireNearConstraints(*context, *this);
+    });
+}
+
 void ConstraintIntegrator::cleanup() {
     kernel = Kernel();
 }

@@ -343,6 +343,7 @@ void CommonStepKernel::computeForces(ContextImpl& context, int groups) {
         return;
     {
         const Deselection deselection(cc);
+        const OwnForces own(*this);
         context.calcForcesAndEnergy(true, false, groups);
     }
     forcesAreKept = true;

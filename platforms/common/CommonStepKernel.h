@@ -69,6 +69,9 @@ protected:
     void setPositions(OpenMM::ContextImpl& context, const Real3* x) override;
     void setVelocities(OpenMM::ContextImpl& context, const Real3* v) override;
     std::unique_ptr<KeptState> keepState(OpenMM::ContextImpl& context) override;
+    bool hearsOfMoves() const override {
+        return false; // OpenMM's minimizer moves them on the device
+    }
     bool canShearBox() const override;
     Centroids centroids() const override;
     double positionEpsilon() const override;

@@ -63,11 +63,14 @@ double HostStepKernel::projectContextPositions(ContextImpl& context, const Const
     Projection projection = projectPositions(context, integrator, x.data(), reach);
     if (!isAsked)
         requireNear(circumstances(integrator), projection, positions(context), box(context));
+    else if (reach == Reach::Staged)
+        requireImages(circumstances(integrator), projection, positions(context), box(context));
     if (projection.outcome == Projection::Outcome::Projected) {
         setPositions(context, x.data());
         context.computeVirtualSites();
     }
     metParameters = solver->getGlobals();
+    positionsWereSet = false;
     return projection.distance;
 }
 
@@ -97,6 +100,21 @@ double HostStepKernel::applyConstraints(ContextImpl& context, const ConstraintIn
     const double farthest = projectContextPositions(context, integrator, Reach::Staged, isAsked);
     context.computeVirtualSites(); // even if no constraint was violated
     return farthest;
+}
+
+void HostStepKernel::requireNearConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    if (asksForForces || (hearsOfMoves() && !positionsWereSet))
+        return;
+    const SolverSummary ofLastStep = lastStep().summary;
+    beginRequest(context, integrator, "the projection before the forces are used");
+    vector<Real3> x = copyOf(positions(context));
+    const Box now = box(context);
+    targetTime = currentTime(context);
+    const Projection projection =
+        projector->projectPositions(projectionSettings(integrator), x.data(), now, targetTime, Reach::Bounded);
+    record->summary = ofLastStep;
+    requireNear(circumstances(integrator), projection, positions(context), now);
+    positionsWereSet = false;
 }
 
 void HostStepKernel::applyVelocityConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {

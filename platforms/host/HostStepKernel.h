@@ -43,6 +43,7 @@ public:
                     const ConstraintSet& constraints) override;
     void setTargets(const ConstraintSet& constraints) override;
     void requireProjected(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    void requireNearConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     double applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                             bool isAsked) override;
@@ -76,7 +77,7 @@ public:
     void computePressure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool ofTensor,
                          std::vector<double>& pressure, std::vector<double>& errors) override;
     void notePositions() override {
-        positionsAreNew = true;
+        positionsAreNew = positionsWereSet = true;
     }
     int getConstraintRank(OpenMM::ContextImpl& context) const override;
     int findConstraintRank(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
@@ -101,6 +102,10 @@ protected:
     /** Whether the solver's constraints of centroids have a border, or merge clusters. */
     virtual Centroids centroids() const {
         return Centroids::Bordered;
+    }
+    /** Whether nobody else moves particles but by Context.setPositions(), of which the integrator hears. */
+    virtual bool hearsOfMoves() const {
+        return true;
     }
     /** Whether it may become triclinic, if it is not. */
     virtual bool canShearBox() const {
@@ -198,6 +203,22 @@ protected:
     /** Of velocities [numParticles]: kJ/mol. */
     double kineticEnergy(const Real3* v) const;
 
+    /** While it lives, forces are computed for a step or a reading. */
+    class OwnForces {
+    public:
+        explicit OwnForces(HostStepKernel& kernel) : isAsking(kernel.asksForForces) {
+            isAsking = true;
+        }
+        ~OwnForces() {
+            isAsking = false;
+        }
+        OwnForces(const OwnForces&) = delete;
+        OwnForces& operator=(const OwnForces&) = delete;
+
+    private:
+        bool& isAsking;
+    };
+
     const StepScheme& scheme;
     std::vector<double> inverseMass; ///< [numParticles] 1/amu
     std::unique_ptr<ConstraintSolver> solver;
@@ -256,6 +277,8 @@ private:
     bool mayHavePressure = false;        // what has none was looked for
     bool mayBeMirrored = false;          // some bodies
     bool positionsAreNew = true;         // since the independent constraints were chosen
+    bool positionsWereSet = true;        // since they were found to be near the constraints
+    bool asksForForces = false;          // OwnForces
     bool shapesAreNew = true;            // positions have not decided yet which mirror images they are
 };
 

@@ -5,6 +5,7 @@
 #include "MovingTargets.h"
 #include "StateErrors.h"
 #include <algorithm>
+#include <limits>
 
 using namespace std;
 
@@ -117,12 +118,24 @@ bool isHeldByForce(const ConstraintSet& set, int particle) {
 
 void requireNear(const SolveCircumstances& during, const Projection& projection, const Real3* before, const Box& box) {
     const ConstraintSet& set = during.solver.getSet();
-    const bool isFar =
-        projection.outcome == Projection::Outcome::Projected && projection.distance > during.settings.maxMove;
+    using Is = Projection::Outcome;
+    const bool isFar = (projection.outcome == Is::Projected && projection.distance > during.settings.maxMove) ||
+                       projection.outcome == Is::TooFar ||
+                       (projection.outcome == Is::Failed && projection.report.outcome != Outcome::NotFinite);
     if (!isFar || !(isOfForce(set, projection.before) || isHeldByForce(set, projection.particle)))
         return;
     throwProblem(farOff(during.solver.getSet(), projection, before, box, during.time, during.settings.maxMove,
                         during.activity, during.isOurs));
+}
+
+void requireImages(const SolveCircumstances& during, const Projection& projection, const Real3* before,
+                   const Box& box) {
+    const ConstraintSet& set = during.solver.getSet();
+    const bool isFar =
+        projection.outcome == Projection::Outcome::Projected && projection.distance > during.settings.maxMove;
+    if (isFar && wouldFitWithImages(set, projection.before, during.time, before, box))
+        throwProblem(farOff(set, projection, before, box, during.time, std::numeric_limits<double>::infinity(),
+                            during.activity, during.isOurs));
 }
 
 void throwFailedSolve(const SolveCircumstances& during, const SolveReport& report, Stage stage) {

@@ -47,6 +47,11 @@ void requireProjection(const SolveCircumstances& circumstances, const Projection
 void requireNear(const SolveCircumstances& circumstances, const Projection& projection, const Real3* before,
                  const Box& box);
 
+/** After a projection for which a user asked.
+ *  @throws ConstraintException if particles were dragged through the periodic box, because a Force takes no images */
+void requireImages(const SolveCircumstances& circumstances, const Projection& projection, const Real3* before,
+                   const Box& box);
+
 } // namespace ConstraintPlugin
 
 #endif

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "StateErrors.h"
 #include "ConstraintErrors.h"
+#include "Jacobian.h"
+#include <limits>
 #include <sstream>
 
 namespace ConstraintPlugin {
@@ -47,44 +49,72 @@ std::string describeError(const ConstraintSet& set, const SolveReport& report, d
     return out.str();
 }
 
-/** Why a constraint may be far from its value. */
+/** The value of a constraint if it took the minimum image, as setUsesPeriodicBoundaryConditions() lets it; NaN of one
+ *  that this is not known of. */
+double valueWithImages(const ConstraintSet& set, const Constraint& c, const Real3* x, const Box& box) {
+    if (c.kind == CoordinateKind::Custom && set.custom[c.form]->isDistance()) {
+        const std::vector<double>& weights = set.custom[c.form]->getWeights();
+        Real3 R;
+        for (std::size_t i = 0; i < weights.size(); i++)
+            R += weights[i] * x[c.particles[i]];
+        const Real3 image = box.minimumImage(R);
+        return std::sqrt(dot(image, image));
+    }
+    if (c.kind == CoordinateKind::Custom || c.kind == CoordinateKind::AffinePosition)
+        return std::numeric_limits<double>::quiet_NaN();
+    ConstraintSet one;
+    one.inverseMass = set.inverseMass;
+    one.constraints = {c};
+    one.constraints[0].periodic = true;
+    one.constraints[0].nodes.clear();
+    Jacobian jacobian(one, {0});
+    jacobian.setStart(x, box);
+    return jacobian.startValue(0);
+}
+
+/** Whether positions of a body that takes no images would fit its shape if it did. */
+bool lacksImage(const RigidBody& body, const Real3* x, const Box& box) {
+    RigidBody periodic = body;
+    periodic.periodic = true;
+    return !body.periodic && fitBody(periodic, x, box).deviation < 0.5 * fitBody(body, x, box).deviation;
+}
+
+/** Why a constraint or a body may be far from its value. */
 enum class Cause { Unknown, StartTime, MissingImage };
 
 Cause causeOf(const ConstraintSet& set, const SolveReport& report, double time, const Real3* x, const Box& box) {
+    if (report.body >= 0)
+        return lacksImage(set.bodies[report.body], x, box) ? Cause::MissingImage : Cause::Unknown;
     const Constraint& c = set.constraints[report.constraint];
     const auto error = [&](double value, double target) { return std::abs(wrapResidual(c.kind, value - target)); };
     if (c.rate != 0 && error(report.value, c.target) < error(report.value, c.targetAt(time)))
         return Cause::StartTime;
-    if (c.kind == CoordinateKind::Distance && !c.periodic) {
-        const Real3 image = box.minimumImage(x[c.particles[0]] - x[c.particles[1]]);
-        if (error(std::sqrt(dot(image, image)), c.target) < 0.5 * error(report.value, c.target))
-            return Cause::MissingImage;
-    }
-    return Cause::Unknown;
+    const double target = c.targetAt(time);
+    const bool wouldFit =
+        !c.periodic && error(valueWithImages(set, c, x, box), target) < 0.5 * error(report.value, target);
+    return wouldFit ? Cause::MissingImage : Cause::Unknown;
 }
 
 std::string remedyOf(Cause cause, bool isConverged, bool isOurs) {
     if (cause == Cause::MissingImage)
         return "Its particles are in different copies of the periodic box: call "
-               "setUsesPeriodicBoundaryConditions(True) on the ConstraintForce, or make molecules whole.";
+               "setUsesPeriodicBoundaryConditions(True) on its Force, or make molecules whole.";
     if (!isOurs)
         return "Call openmmconstraints.minimize(context), which projects in stages and minimizes (OpenMM's minimizer "
                "ignores ConstraintForces).";
     return std::string(cause == Cause::StartTime ? "Its target changes from its start time on: set it to the present "
                                                    "time with startTime=context.getTime(). "
                                                  : "") +
-           "Call integrator.applyConstraints() to project in stages, or openmmconstraints.minimize(context), which "
-           "projects and minimizes (OpenMM's minimizer ignores ConstraintForces)" +
+           "Call openmmconstraints.minimize(context), which projects in stages and minimizes (OpenMM's minimizer "
+           "ignores ConstraintForces), or integrator.applyConstraints(), which only projects" +
            (isConverged ? "; setMaxProjection() allows it in one stage." : ".");
 }
 
 } // namespace
 
-/** Whether positions of a body that takes no images would fit its shape if it did. */
-static bool lacksImage(const RigidBody& body, const Real3* x, const Box& box) {
-    RigidBody periodic = body;
-    periodic.periodic = true;
-    return !body.periodic && fitBody(periodic, x, box).deviation < 0.5 * fitBody(body, x, box).deviation;
+bool wouldFitWithImages(const ConstraintSet& set, const SolveReport& report, double time, const Real3* x,
+                        const Box& box) {
+    return causeOf(set, report, time, x, box) == Cause::MissingImage;
 }
 
 ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection, const Real3* x, const Box& box,
@@ -98,15 +128,15 @@ ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection,
     else
         out << describeConstraint(set, before.constraint) << " " << describeError(set, before, time);
     out << ": " << activity;
-    if (isConverged)
+    if (isConverged && projection.distance <= bound)
+        out << " would move " << describeParticle(set, projection.particle) << " by " << projection.distance << " nm";
+    else if (isConverged)
         out << " would move " << describeParticle(set, projection.particle) << " by " << projection.distance
             << " nm, farther than " << (isOurs ? "setMaxProjection() allows (" : "a step may (") << bound << " nm)";
     else
         out << " does not succeed in one stage";
     out << ".";
-    const Cause cause = !isBody                                       ? causeOf(set, before, time, x, box)
-                        : lacksImage(set.bodies[before.body], x, box) ? Cause::MissingImage
-                                                                      : Cause::Unknown;
+    const Cause cause = causeOf(set, before, time, x, box);
     const char* const kind = cause == Cause::MissingImage ? "minimum-image" : "far-off";
     const std::string remedy = remedyOf(cause, isConverged, isOurs);
     return isBody ? problemOfBody(set, kind, before.body, out.str(), remedy, projection.distance, bound)

@@ -15,13 +15,17 @@ namespace ConstraintPlugin {
 ConstraintProblem unresolvedPosition(const ConstraintSet& set, const Projection& projection, const Real3* x,
                                      const std::string& activity);
 
-/** Of Projection::Outcome::TooFar.
+/** Of Projection::Outcome::TooFar, or Projected farther than others let it.
  *  @param x      [numParticles] nm, as given
  *  @param time   ps, of the targets
- *  @param bound  nm, of setMaxProjection()
+ *  @param bound  nm, of setMaxProjection(); infinite: there is none
  *  @param isOurs  whether the integrator has this function */
 ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection, const Real3* x, const Box& box,
                          double time, double bound, const std::string& activity, bool isOurs);
+
+/** Whether the worst of some errors is not one where the minimum image is taken, which it is not. */
+bool wouldFitWithImages(const ConstraintSet& set, const SolveReport& report, double time, const Real3* x,
+                        const Box& box);
 
 /** Of Projection::Outcome::Misplaced. */
 ConstraintProblem misplacedBody(const ConstraintSet& set, const ConstraintSolver::Misplaced& misplaced,

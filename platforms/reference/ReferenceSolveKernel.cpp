@@ -101,6 +101,10 @@ bool ReferenceSolveKernel::projectStart(ContextImpl& context) {
     return isMoved;
 }
 
+void ReferenceSolveKernel::requireNearConstraints(ContextImpl& context) {
+    solver->requireNearConstraints(asReal3(*data(context).positions));
+}
+
 SolverSummary ReferenceSolveKernel::getSummary() const {
     return solver->getSummary();
 }

@@ -20,6 +20,7 @@ public:
     void initialize(OpenMM::ContextImpl& context, const ConstraintSet& constraints) override;
     bool setTargets(const ConstraintSet& constraints) override;
     bool projectStart(OpenMM::ContextImpl& context) override;
+    void requireNearConstraints(OpenMM::ContextImpl& context) override;
     SolverSummary getSummary() const override;
     std::vector<RankOfGroup> findRanks(OpenMM::ContextImpl& context) override;
 

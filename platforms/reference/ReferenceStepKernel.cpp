@@ -95,8 +95,10 @@ const Real3* ReferenceStepKernel::stepForces(ContextImpl& context, int groups) {
         forgetForces();
     if (forcesKept)
         return keptForces.data();
-    if (!forcesComputed)
+    if (!forcesComputed) {
+        const OwnForces own(*this);
         context.calcForcesAndEnergy(true, false, groups);
+    }
     forcesComputed = true;
     forceGroups = groups;
     forceTime = data(context).time;

@@ -90,6 +90,17 @@ void ReplacingSolver::remember(const Real3* x) {
     knownBox = box();
 }
 
+void ReplacingSolver::takeNewPositions(const Real3* x, const Box& now) {
+    if (!solver.isRankKnown(now))
+        projector.forgetRank();
+    if (!mayBeMirrored || findMirrored(solver.getSet(), x, now).empty())
+        return;
+    const int revision = solver.getRevision();
+    solver.matchMirrorImages(x, now);
+    if (solver.getRevision() != revision) // joined bodies
+        projector.forgetRank();
+}
+
 const Real3* ReplacingSolver::onConstraints(const Real3* x, Reach reach) {
     if (isKnown(x))
         return x;
@@ -98,14 +109,7 @@ const Real3* ReplacingSolver::onConstraints(const Real3* x, Reach reach) {
         throw OpenMMException("Particle positions have not been set");
     const Box now = box();
     requireTargetsInRange(solver.getSet(), now, solver.getTime());
-    if (!solver.isRankKnown(now))
-        projector.forgetRank();
-    if (mayBeMirrored && !findMirrored(solver.getSet(), x, now).empty()) {
-        const int revision = solver.getRevision();
-        solver.matchMirrorImages(x, now);
-        if (solver.getRevision() != revision) // joined bodies
-            projector.forgetRank();
-    }
+    takeNewPositions(x, now);
     if (known.empty() || isSame(knownBox, now)) // else a barostat has most likely moved them
         checkNetworks(context.getSystem(), solver.getSet(), x, now, throwProblem);
     const ProjectionSettings with = settings();
@@ -117,7 +121,7 @@ const Real3* ReplacingSolver::onConstraints(const Real3* x, Reach reach) {
         noteFailure(summary, solver.getSet(), projection.report);
     requireProjection(during(with), projection, Stage::Positions, x, now);
     if (reach == Reach::Staged)
-        requireNear(during(with), projection, x, now);
+        requireNear(during(with), projection, x, now); // which names missing images, too
     const Real3* there = projection.outcome == Projection::Outcome::Kept ? x : projected.data();
     remember(there);
     return there;
@@ -176,6 +180,21 @@ bool ReplacingSolver::projectStart(Real3* x) {
     const bool isMoved = there != x;
     copy(there, there + scratch.size(), x);
     return isMoved;
+}
+
+void ReplacingSolver::requireNearConstraints(const Real3* x) {
+    if (isKnown(x))
+        return;
+    const SolverSummary ofLastCall = summary;
+    begin("the projection before the forces are used");
+    const Box now = box();
+    takeNewPositions(x, now);
+    const ProjectionSettings with = settings();
+    projected.assign(x, x + solver.getSet().numParticles());
+    const Projection projection =
+        projector.projectPositions(with, projected.data(), now, solver.getTime(), Reach::Bounded);
+    summary = ofLastCall;
+    requireNear(during(with), projection, x, now);
 }
 
 vector<pair<vector<int>, int>> ReplacingSolver::rankOfGroups(const Real3* x) {

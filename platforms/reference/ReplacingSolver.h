@@ -33,6 +33,9 @@ public:
     /** Before a step: bring positions that others have set onto the constraints.
      *  @return whether they have changed */
     bool projectStart(Real3* x);
+    /** @throws ConstraintException if others have set positions, from which a constraint of a Force is farther than a
+     *          step may move a particle */
+    void requireNearConstraints(const Real3* x);
     /** ConstraintSolver::rankOfGroups() at positions, which are not changed. */
     std::vector<std::pair<std::vector<int>, int>> rankOfGroups(const Real3* x);
     SolverSummary getSummary() const;
@@ -47,6 +50,8 @@ private:
     std::string activity() const;
     bool isKnown(const Real3* x) const;
     void remember(const Real3* x);
+    /** Choose independent constraints and mirror images as positions are, where they decide. */
+    void takeNewPositions(const Real3* x, const Box& now);
     /** Positions at which gradients are computed: those given, or if they violate the constraints, projected ones.
      *  Valid until the next call. */
     const Real3* onConstraints(const Real3* x, Reach reach);

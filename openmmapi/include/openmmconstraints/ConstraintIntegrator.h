@@ -298,6 +298,7 @@ private:
     auto work(const char* name, Function function) const;
     /** Before any energy or force: see IntegrateConstraintsStepKernel. */
     void requireProjected();
+    void requireNearConstraints();
     /** A ConstraintForce has new parameters. */
     void updateConstraints();
     /** The part of getMultipliers() that belongs to the Force with this index in the System. */

@@ -34,6 +34,11 @@ public:
     /** @throws OpenMMException where Context parameters have changed since the positions met the constraints that
      *          depend on them, and with the present values they do not */
     virtual void requireProjected(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
+    /** Forces are computed. Where others than this kernel ask for them, as OpenMM's minimizer, which ignores
+     * constraints of Forces, positions have to be near the constraints if they were set since the last step or
+     * projection.
+     *  @throws ConstraintException if a constraint of a Force needs a move farther than setMaxProjection() */
+    virtual void requireNearConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     /** @param isAsked  false: OpenMM's minimizer may have called, which ignores constraints of Forces. If these are far
      *                  off, it throws
@@ -111,6 +116,8 @@ public:
     /** Before a step: bring positions onto the constraints, if others have changed them or a Context parameter.
      *  @return whether they were moved */
     virtual bool projectStart(OpenMM::ContextImpl& context) = 0;
+    /** As IntegrateConstraintsStepKernel's, with a bound of 0.05 nm, at positions that the solver has not left. */
+    virtual void requireNearConstraints(OpenMM::ContextImpl& context) = 0;
     /** Of the last call. */
     virtual SolverSummary getSummary() const = 0;
     /** Of what is coupled at the Context's positions, which are not changed. */
