@@ -29,6 +29,7 @@ from openmmconstraints.helpers import (
 )
 from openmmconstraints.inspection.display import add_representations
 from openmmconstraints.inspection.pressure import computePressure, computePressureTensor
+from openmmconstraints.inspection.values import add_values
 from openmmconstraints.minimization.minimize import Minimum, minimize
 from openmmconstraints.reporters.blocking import MeanForce
 from openmmconstraints.reporters.blue_moon_reporter import BlueMoonReporter
@@ -51,6 +52,7 @@ from openmmconstraints.wrapper import (
 
 _openmm.load_plugins()
 add_representations()
+add_values(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
 require_pairs(RattleMTSIntegrator, RattleMTSLangevinIntegrator)
 
 __all__ = [
