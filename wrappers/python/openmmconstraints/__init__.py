@@ -27,6 +27,7 @@ from openmmconstraints.helpers import (
     replaceSolver,
     setTopology,
 )
+from openmmconstraints.inspection.constraint_forces import computeConstraintForces, computeConstraintVirial
 from openmmconstraints.inspection.display import add_representations
 from openmmconstraints.inspection.pressure import computePressure, computePressureTensor
 from openmmconstraints.inspection.values import add_values
@@ -79,6 +80,8 @@ __all__ = [
     "ShakeIntegrator",
     "SolverSummary",
     "__version__",
+    "computeConstraintForces",
+    "computeConstraintVirial",
     "computePressure",
     "computePressureTensor",
     "constrain",

@@ -12,6 +12,7 @@ from openmmconstraints.wrapper import (
     RattleMTSIntegrator,
     RattleMTSLangevinIntegrator,
     RattleNoseHooverIntegrator,
+    ShakeIntegrator,
 )
 
 
@@ -54,6 +55,14 @@ def step_sizes(integrator: mm.Integrator) -> tuple[float, float]:
         return step, step
     substeps = [substeps for _, substeps in integrator.getGroups()]
     return step / max(substeps), step / min(substeps)
+
+
+def velocity_lag(integrator: ConstraintIntegrator) -> float:
+    """Time by which velocities are behind the positions (ps), as platforms/host/StepScheme.cpp has it."""
+    has_lag = ShakeIntegrator.isinstance(integrator)
+    if RattleLangevinIntegrator.isinstance(integrator) and not RattleMTSLangevinIntegrator.isinstance(integrator):
+        has_lag = RattleLangevinIntegrator.cast(integrator).getNumGeodesicSteps() == 0
+    return 0.5 * integrator.getStepSize()._value if has_lag else 0.0
 
 
 def _own_type(integrator: mm.Integrator) -> ConstraintIntegrator:
