@@ -34,6 +34,7 @@ from openmmconstraints.inspection.values import add_values
 from openmmconstraints.minimization.minimize import Minimum, minimize
 from openmmconstraints.reporters.blocking import MeanForce
 from openmmconstraints.reporters.blue_moon_reporter import BlueMoonReporter
+from openmmconstraints.reporters.constraint_reporter import ConstraintReporter
 from openmmconstraints.reporters.state_reporter import ConstraintStateReporter
 from openmmconstraints.wrapper import (
     ClusterInfo,
@@ -63,6 +64,7 @@ __all__ = [
     "ConstraintForce",
     "ConstraintForceIntegrator",
     "ConstraintIntegrator",
+    "ConstraintReporter",
     "ConstraintStateReporter",
     "CustomCentroidConstraintForce",
     "CustomConstraintForce",

@@ -45,9 +45,12 @@ class Moment:
     parameters: dict[str, float]
 
     @staticmethod
-    def of(context: mm.Context) -> Moment:
-        """The present one of a Context."""
-        state = context.getState(positions=True)
+    def of(context: mm.Context, state: mm.State | None = None) -> Moment:
+        """The present one of a Context.
+
+        :param state: with its present positions, not wrapped; None: they are asked for
+        """
+        state = context.getState(positions=True) if state is None else state
         return Moment(
             state.getPositions(asNumpy=True).value_in_unit(unit.nanometer),
             state.getPeriodicBoxVectors(asNumpy=True).value_in_unit(unit.nanometer),
