@@ -10,7 +10,7 @@ import openmmconstraints as mc
 
 pdb = app.PDBFile("alanine_dipeptide.pdb")
 system = app.ForceField("amber14-all.xml").createSystem(pdb.topology, constraints=app.HBonds)
-phi, psi = (4, 6, 8, 14), (6, 8, 14, 16)  # C-N-CA-C, N-CA-C-N
+phi, psi = mc.freeenergy.phi(pdb.topology, 1), mc.freeenergy.psi(pdb.topology, 1)  # of ALA, the second residue
 held = mc.ConstraintForce()
 held.addDihedral(*phi, -60 * u.degrees)
 held.addDihedral(*psi, -45 * u.degrees)

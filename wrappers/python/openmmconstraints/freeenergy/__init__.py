@@ -38,6 +38,7 @@ from openmm import unit
 
 from openmmconstraints.freeenergy.coordinates import Angle, CentroidDistance, Coordinate, Dihedral, Distance
 from openmmconstraints.freeenergy.profile import FreeEnergyProfile, MeanForceProfile
+from openmmconstraints.freeenergy.torsions import chi1, omega, phi, psi
 from openmmconstraints.freeenergy.windows import (
     SystemSource,
     Window,
@@ -66,7 +67,11 @@ __all__ = [
     "MeanForceProfile",
     "Window",
     "WindowError",
+    "chi1",
     "mean_force_profile",
+    "omega",
+    "phi",
+    "psi",
     "pull",
     "read_mean_force",
     "run_window",
