@@ -12,6 +12,7 @@
 """
 
 from openmmconstraints import _openmm, freeenergy
+from openmmconstraints._atoms import take_atoms
 from openmmconstraints._build_info import VERSION as __version__
 from openmmconstraints._groups import require_pairs
 from openmmconstraints.health import Health
@@ -54,6 +55,7 @@ from openmmconstraints.wrapper import (
 
 _openmm.load_plugins()
 add_representations()
+take_atoms(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
 add_values(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
 require_pairs(RattleMTSIntegrator, RattleMTSLangevinIntegrator)
 

@@ -15,6 +15,7 @@ import numpy as np
 import openmm as mm
 from openmm import app, unit
 
+from openmmconstraints._atoms import to_particle
 from openmmconstraints._quantities import require_radians, to_number
 from openmmconstraints.wrapper import ConstraintForce
 
@@ -131,7 +132,7 @@ class _Constrained(Coordinate):
 
 def _index(atom: Any, kind: str) -> int:
     try:
-        number = index(atom.index if isinstance(atom, app.topology.Atom) else atom)
+        number = index(to_particle(atom))
     except TypeError:
         raise TypeError(f"{kind}: particles are indices, or atoms of a Topology, not {atom!r}.") from None
     if number < 0:
