@@ -64,6 +64,7 @@ class Observation:
         self.degrees_of_freedom = 0
         self.energies = EnergySeries()
         self.disturbed_by: str | None = None  # a force that exchanges energy by design
+        self.unread = ""  # why a reading failed
         self._context: weakref.ReferenceType[mm.Context] | None = None
         self._unsampled = False
         self._next_sample = 0  # number of steps at which one is due
@@ -98,15 +99,24 @@ class Observation:
             self._take(take, integrator, context, chunk)
             done += chunk
             if self._summary_throttle.is_due(self.seconds) or done == steps:
-                self.seconds += self._summary_throttle.measure(lambda: self._read_summary(integrator, context))
+                self.seconds += self._summary_throttle.measure(lambda: self._read(self._read_summary, integrator))
             if self._energy_throttle.is_due(self.seconds) or self.steps >= self._next_sample:
-                self._energy_throttle.measure(lambda: self._read_energy(integrator, context))
+                self._energy_throttle.measure(lambda: self._read(self._read_energy, integrator))
 
     def finish(self, integrator: Any) -> None:
-        """Take a last sample, if the Context is still there."""
+        """Take a last sample, if the Context is still there, and where its last step succeeded."""
+        if self._unsampled:
+            self._read(self._read_energy, integrator)
+
+    def _read(self, reading: Callable[[Any, mm.Context], None], integrator: Any) -> None:
+        """Read something that the script did not ask for: an error is not the script's, and must not hide one of it."""
         context = None if self._context is None else self._context()
-        if context is not None and self._unsampled:
-            self._read_energy(integrator, context)
+        if context is None:
+            return
+        try:
+            reading(integrator, context)
+        except Exception as error:
+            self.unread = next(iter(str(error).splitlines()), "") or type(error).__name__
 
     def _take(self, take: Callable[[int], None], integrator, context: mm.Context, chunk: int) -> None:
         first, start = context.getStepCount(), perf_counter()
@@ -114,14 +124,15 @@ class Observation:
         try:
             with saying_if_compiling(self.platform if self.steps == 0 else ""):
                 take(chunk)
+            self._unsampled = True
         except mm.OpenMMException:
-            self._read_summary(integrator, context)
+            self._unsampled = False  # an energy of a state that no step has reached
+            self._read(self._read_summary, integrator)
             raise
         finally:
             self.seconds += perf_counter() - start
             self.steps += context.getStepCount() - first
             self.simulated += context.getTime().value_in_unit(unit.picosecond) - begin
-            self._unsampled = True
 
     def _read_summary(self, integrator: Any, context: mm.Context) -> None:
         summary = integrator.getSolverSummary()
@@ -134,6 +145,8 @@ class Observation:
                 self.worst_particles = tuple(system.getConstraintParameters(self.worst_constraint)[:2])
 
     def _read_energy(self, integrator: Any, context: mm.Context) -> None:
+        self._next_sample = self.steps + self.steps // RARER  # also if this fails
+        self._unsampled = False
         state = context.getState(energy=True)
         potential = state.getPotentialEnergy().value_in_unit(unit.kilojoule_per_mole)
         kinetic = state.getKineticEnergy().value_in_unit(unit.kilojoule_per_mole)
@@ -141,8 +154,6 @@ class Observation:
             bath = integrator.computeHeatBathEnergy()._value if _has_chain(integrator) else 0.0
             self.energies.add(state.getTime().value_in_unit(unit.picosecond), potential, kinetic, bath)
         self.degrees_of_freedom = integrator.getNumDegreesOfFreedom()
-        self._next_sample = self.steps + self.steps // RARER
-        self._unsampled = False
 
 
 def _has_chain(integrator: Any) -> bool:

@@ -34,6 +34,10 @@ def print_report(session: Session, has_failed: bool) -> None:
     for row in zip(*(_lines(observation) for observation in seen), strict=True):
         table.add_row(row[0][0], *(value for _, value in row))
     console.print(table)
+    if not has_failed:  # else the script's own error says why
+        for observation in seen:
+            if observation.unread:
+                console.print(f"Not all of {observation.script_name} could be read: {observation.unread}")
 
 
 def _title(seen: Observation) -> str:
