@@ -13,7 +13,7 @@ import platforms
 import pytest
 from command import assert_one_sentence, command, fresh_command
 from snippets import blocks
-from user_scripts import SYSTEM, writer_in
+from user_scripts import SYSTEM, sentences, writer_in
 
 import openmmconstraints as mc
 from openmmconstraints.inspection.energy import Drift
@@ -52,25 +52,25 @@ def test_langevin_becomes_rattle(script):
     assert result.returncode == 0, result.stderr
     assert "arguments ['input.pdb', '--flag', '3'] step size 0.002 ps name __main__" in result.stdout
     assert result.stderr.count("DROPPED") == 1
-    assert "-> RattleIntegrator" in result.stdout
-    assert re.search(r"\bsteps\W+1,000\W", result.stdout)
-    assert re.search(r"largest iterations\W+[1-9]", result.stdout)
-    error = re.search(r"largest constraint error\W+(\S+)", result.stdout)
+    assert "-> RattleIntegrator" in result.stderr
+    assert re.search(r"\bsteps\W+1,000\W", result.stderr)
+    assert re.search(r"largest iterations\W+[1-9]", result.stderr)
+    error = re.search(r"largest constraint error\W+(\S+)", result.stderr)
     assert error is not None
     assert 0 <= float(error[1]) <= 1e-5
-    assert re.search(r"worst constraint\W+\d \(particles \d and \d\)", result.stdout)
-    assert re.search(r"energy drift \(kT/ns/dof\)\W+[+-]\d", result.stdout)
-    assert re.search(r"mean temperature \(K\)\W+\d+\.\d", result.stdout)
-    assert re.search(r"ns/day\W+\d", result.stdout)
+    assert re.search(r"worst constraint\W+\d \(particles \d and \d\)", result.stderr)
+    assert re.search(r"energy drift \(kT/ns/dof\)\W+[+-]\d", result.stderr)
+    assert re.search(r"mean temperature \(K\)\W+\d+\.\d", result.stderr)
+    assert re.search(r"ns/day\W+\d", result.stderr)
 
 
 def test_langevin_becomes_rattle_langevin_with_its_heat_bath(script):
     result = command("run", script(LANGEVIN), "--integrator", "rattleLANGEVIN")
     assert result.returncode == 0, result.stderr
     assert "WARNING" not in result.stderr
-    assert "-> RattleLangevinIntegrator" in result.stdout
-    assert "not meaningful: RattleLangevinIntegrator" in result.stdout.replace("\n", " ")
-    assert re.search(r"mean temperature \(K\)\W+\d+\.\d", result.stdout)
+    assert "-> RattleLangevinIntegrator" in result.stderr
+    assert "not meaningful: RattleLangevinIntegrator" in result.stderr.replace("\n", " ")
+    assert re.search(r"mean temperature \(K\)\W+\d+\.\d", result.stderr)
 
 
 def test_rattle_langevin_keeps_the_temperature_that_a_script_sets(script):
@@ -105,11 +105,11 @@ def test_shake_with_solver_and_tolerance(script):
     words = ("--integrator", "Shake", "--solver", "Iterative", "--tolerance", "1e-9")
     result = command("run", *words, script(LANGEVIN))
     assert result.returncode == 0, result.stderr
-    assert "-> ShakeIntegrator" in result.stdout
-    error = re.search(r"largest constraint error\W+(\S+)", result.stdout)
+    assert "-> ShakeIntegrator" in result.stderr
+    error = re.search(r"largest constraint error\W+(\S+)", result.stderr)
     assert error is not None
     assert float(error[1]) <= platforms.bound(1e-9, single=1e-6)
-    assert re.search(r"solver\W+[Ii]terative", result.stdout)
+    assert re.search(r"solver\W+[Ii]terative", result.stderr)
 
 
 def test_words_after_two_dashes_belong_to_the_script(script):
@@ -142,7 +142,7 @@ def test_keyword_arguments_and_the_application_layer(script):
     result = command("run", path)
     assert result.returncode == 0, result.stderr
     assert "at 0.123" in result.stdout
-    assert re.search(r"\bsteps\W+123\W", result.stdout)
+    assert re.search(r"\bsteps\W+123\W", result.stderr)
 
 
 def test_compound_integrator_is_watched_through_its_children(script):
@@ -161,7 +161,7 @@ def test_compound_integrator_is_watched_through_its_children(script):
     )
     result = command("run", path)
     assert result.returncode == 0, result.stderr
-    assert re.search(r"\bsteps\W+21\W+13\W", result.stdout), result.stdout
+    assert re.search(r"\bsteps\W+21\W+13\W", result.stderr), result.stderr
 
 
 def test_an_exception_is_shown_and_the_report_as_well(script):
@@ -170,14 +170,14 @@ def test_an_exception_is_shown_and_the_report_as_well(script):
     assert "ValueError: the script broke" in result.stderr
     assert "simulate.py" in result.stderr
     assert "runpy" not in result.stderr
-    assert re.search(r"\bsteps\W+1,000\W", result.stdout)
+    assert re.search(r"\bsteps\W+1,000\W", result.stderr)
 
 
 @pytest.mark.parametrize(("argument", "status"), [("3", 3), ("", 0), ("'stop'", 1)])
 def test_exit_status_is_the_scripts(script, argument, status):
     result = command("run", script(LANGEVIN + f"\n    sys.exit({argument})\n"))
     assert result.returncode == status
-    assert re.search(r"\bsteps\W+1,000\W", result.stdout)
+    assert re.search(r"\bsteps\W+1,000\W", result.stderr)
 
 
 @pytest.mark.platform
@@ -197,7 +197,7 @@ def test_an_error_of_openmm_is_shown(script):
     assert result.returncode == 1
     assert "OpenMMException" in result.stderr
     assert "step" in result.stderr
-    assert re.search(r"\bsteps\W+1\d\W", result.stdout), result.stdout
+    assert re.search(r"\bsteps\W+1\d\W", result.stderr), result.stderr
 
 
 @pytest.mark.long
@@ -209,19 +209,19 @@ def test_the_script_of_the_documentation_prints_what_is_shown(tmp_path):
     result = command("run", "simulate.py", "40", "--tolerance", "1e-8", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     sentence, *rest = shown.splitlines()
-    assert result.stderr.splitlines() == [sentence]
+    assert sentences(result.stderr) == [sentence]
     names = re.findall(r"│ (\w[^│]*?) +│", "\n".join(rest))
-    assert re.findall(r"│ (\w[^│]*?) +│", result.stdout)[::2] == names[::2]
+    assert re.findall(r"│ (\w[^│]*?) +│", result.stderr)[::2] == names[::2]
     for row in ("platform", "solver", "clusters"):
         value = re.search(rf"│ {row} +│ (.*?) +│", shown)
         assert value is not None
-        assert value[1] in result.stdout
+        assert value[1] in result.stderr
 
 
 def test_no_step_is_said(script):
     path = script("print('hello')")
-    assert "no step was taken with an integrator of openmm-constraints" in command("run", path).stdout
-    assert "no step was taken with ShakeIntegrator" in command("run", path, "--integrator", "Shake").stdout
+    assert "no step was taken with an integrator of openmm-constraints" in command("run", path).stderr
+    assert "no step was taken with ShakeIntegrator" in command("run", path, "--integrator", "Shake").stderr
 
 
 def test_two_samples_give_no_drift():
@@ -288,6 +288,8 @@ def test_a_script_that_fails_before_it_takes_steps_prints_no_report(script, code
     result = command("run", script(code))
     assert result.returncode == 2
     assert result.stdout == ""
+    assert "no step" not in result.stderr
+    assert "│" not in result.stderr
 
 
 def test_names_of_solvers_are_taken_in_any_case(script):
@@ -363,7 +365,7 @@ def test_a_terminal_without_unicode_gets_the_report(script, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     result = fresh_command("run", script(LANGEVIN))
     assert result.returncode == 0, result.stderr
-    assert "energy drift" in result.stdout
+    assert "energy drift" in result.stderr
 
 
 def test_a_tolerance_out_of_range_is_one_sentence(script):

@@ -8,8 +8,8 @@ import re
 
 import openmm as mm
 import pytest
-from command import command
-from user_scripts import writer_in
+from command import assert_one_sentence, command
+from user_scripts import sentences, writer_in
 
 from openmmconstraints.commands.cli import main
 from openmmconstraints.run.observer import Observation
@@ -39,7 +39,7 @@ def test_the_error_of_a_failed_step_is_the_only_one(script, option, good):
     assert result.returncode == 1
     assert result.stderr.count("Traceback") == 1
     assert result.stderr.count("Particle positions have not been set") == 1
-    assert (re.search(r"\bsteps\W+20\W", result.stdout + result.stderr) is not None) == bool(good)
+    assert (re.search(r"\bsteps\W+20\W", result.stderr) is not None) == bool(good)
 
 
 def test_an_energy_that_cannot_be_read_does_not_stop_the_script(script, monkeypatch, capsys):
@@ -62,5 +62,67 @@ def test_an_energy_that_cannot_be_read_does_not_stop_the_script(script, monkeypa
     monkeypatch.setattr(Observation, "_read_energy", fail)
     assert main(["run", str(path)]) == 0
     said = capsys.readouterr()
-    assert "came to its end" in said.out
-    assert "Not all of VerletIntegrator could be read: no energy here\n" in said.out + said.err
+    assert said.out == "came to its end\n"
+    assert "Not all of VerletIntegrator could be read: no energy here\n" in said.err
+
+
+# ---- where the table goes --------------------------------------------------------------------------------------------
+CSV = """
+    import os
+    import openmm as mm
+    from chain import make_context
+    integrator = mm.LangevinMiddleIntegrator(300, 1, 0.001)
+    context = make_context(integrator)
+    os.chdir("/")
+    for _ in range(3):
+        integrator.step(10)
+        print(f"{context.getStepCount()},{context.getTime()._value:g}")
+"""
+PRINTED = "10,0.01\n20,0.02\n30,0.03\n"
+
+
+@pytest.mark.parametrize("option", [(), ("--solver-only",)], ids=["substituted", "kept"])
+def test_stdout_is_the_scripts(script, option):
+    result = command("run", script(CSV), *option)
+    assert result.stdout == PRINTED
+    assert "openmm-constraints run: LangevinMiddleIntegrator" in result.stderr
+    assert re.search(r"\bsteps\W+30\W", result.stderr)
+
+
+def test_the_table_goes_to_a_file(script, tmp_path):
+    """In the folder where the command was started, wherever the script goes."""
+    result = command("run", script(CSV), "--report", "table.txt", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, PRINTED)
+    assert len(result.stderr.splitlines()) == len(sentences(result.stderr)) == 1
+    assert re.search(r"\bsteps\W+30\W", (tmp_path / "table.txt").read_text(encoding="utf-8"))
+
+
+def test_a_quiet_run_prints_warnings_only(script, tmp_path):
+    path = script(CSV)
+    result = command("run", "--quiet", path)
+    assert (result.stdout, result.stderr) == (PRINTED, "")
+    result = command("run", path, "--quiet", "--report", "table.txt", "--integrator", "Rattle", cwd=tmp_path)
+    (warning,) = result.stderr.splitlines()
+    assert "WARNING: the thermostat of LangevinMiddleIntegrator is DROPPED" in warning
+    assert re.search(r"\bsteps\W+30\W", (tmp_path / "table.txt").read_text(encoding="utf-8"))
+
+
+def test_a_quiet_run_shows_errors(script):
+    result = command("run", "--quiet", script("raise ValueError('the script broke')"))
+    assert result.returncode == 1
+    assert "ValueError: the script broke" in result.stderr
+
+
+def test_a_file_that_cannot_be_written_is_told_before_the_script_runs(script, tmp_path):
+    result = command("run", "--report", tmp_path / "nowhere" / "table.txt", script("print('ran')"))
+    assert_one_sentence(result, "--report: cannot write to", "No such file")
+    assert result.stdout == ""
+    full = command("run", "--report", "/dev/full", script("print('ran')"))
+    assert (full.returncode, full.stdout) == (1, "ran\n")
+    assert full.stderr == "openmm-constraints run: cannot write the output: No space left on device.\n"
+
+
+def test_the_new_options_belong_to_the_script_behind_two_dashes(script):
+    path = script("import sys\nassert '--report' not in sys.argv[:1]\nprint(sys.argv[1:])\n")
+    assert_one_sentence(command("run", path, "--report", "a.csv"), f"--report is an option of {path}, too")
+    assert "['--report', 'a.csv', '--quiet']" in command("run", path, "--", "--report", "a.csv", "--quiet").stdout

@@ -41,6 +41,11 @@ def make_context(integrator):
 """
 
 
+def sentences(stderr: str) -> list[str]:
+    """What `openmm-constraints run` says besides its table."""
+    return [line for line in stderr.splitlines() if line.startswith("openmm-constraints run: ")]
+
+
 def writer_in(folder: Path):
     """A function that writes a user's script to a folder, with a module of its own beside it, and returns its path."""
     (folder / "chain.py").write_text(SYSTEM)

@@ -17,7 +17,7 @@ from openmmconstraints.run.words import SOLVER_ONLY, Words, split_words
 
 PROGRAM = "openmm-constraints"
 SOLVERS = ("Automatic", "Iterative", "MatrixInversion")
-RUN_OPTIONS = ("--integrator", "--solver", "--tolerance")
+RUN_OPTIONS = ("--integrator", "--solver", "--tolerance", "--report")
 MAX_STEPS = 2**31 - 1  # of an integrator's step(n)
 MAX_THREADS = 4096  # beyond, the system may refuse to make them
 MAX_ROUNDS = 10**6
@@ -169,6 +169,10 @@ def _add_run(commands) -> _Parser:
     parser.add_argument(
         "--tolerance", type=_positive(float), metavar="X", help="constraint tolerance, whatever the script sets"
     )
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="write the table at the end there (default: stderr)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print warnings and errors only, no table")
     return parser
 
 
@@ -324,7 +328,7 @@ def _dispatch(options: argparse.Namespace, script: Words | None = None) -> int:
     if script is not None:
         from openmmconstraints.run.command import run
 
-        return run(script, options.integrator, options.solver, options.tolerance)
+        return run(script, options.integrator, options.solver, options.tolerance, options.report, options.quiet)
     if options.command == "benchmark":
         from openmmconstraints.benchmark import command
 

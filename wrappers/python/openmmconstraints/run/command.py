@@ -8,7 +8,10 @@ import os
 import runpy
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import openmmconstraints as mc
 from openmmconstraints.inspection.errors import UserError
@@ -18,11 +21,16 @@ from openmmconstraints.run.report import print_report
 from openmmconstraints.run.session import Session
 from openmmconstraints.run.words import Words
 from openmmconstraints.terminal.options import check_tolerance
+from openmmconstraints.terminal.table import make_console
 
 
-def run(words: Words, integrator: str, solver: str, tolerance: float | None) -> int:
-    """Run the script and print what was seen; returns its exit status.
+def run(
+    words: Words, integrator: str, solver: str, tolerance: float | None, report: Path | None, is_quiet: bool
+) -> int:
+    """Run the script and print what was seen; returns its exit status. Nothing is added to what it prints on stdout.
 
+    :param report: the file for the table; None: stderr
+    :param is_quiet: print no table there, and no sentence that is not a warning
     :raises UserError: if there is no such script, or if an option or an integrator of it cannot be used
     """
     if words.script is None:
@@ -36,16 +44,34 @@ def run(words: Words, integrator: str, solver: str, tolerance: float | None) -> 
     if tolerance is not None:
         check_tolerance(mc.RattleIntegrator, tolerance)
     session = Session(chosen, getattr(mc.ConstraintIntegrator, solver), tolerance, words.script)
-    session.is_solver_only = words.is_solver_only
+    session.is_solver_only, session.is_quiet = words.is_solver_only, is_quiet
     status = 1  # unless the script comes to its end
-    with substituted(session):
+    with _place_of(report, is_quiet) as place, substituted(session):
         try:
             status = _run_script(script, words.arguments)
         finally:
             sys.stdout.flush()
             session.finish()
-            print_report(session, has_failed=status != 0)
+            if place is not None:
+                print_report(make_console(place), session, has_failed=status != 0)
     return status
+
+
+@contextmanager
+def _place_of(report: Path | None, is_quiet: bool) -> Iterator[TextIO | None]:
+    """Where the table goes; None: nowhere. A file is opened before the script runs, which may change the folder.
+
+    :raises UserError: if the file cannot be written
+    """
+    if report is None:
+        yield None if is_quiet else sys.stderr
+        return
+    try:
+        file = open(report, "w", encoding="utf-8")  # noqa: SIM115 closed below; not for errors of the script
+    except OSError as error:
+        raise UserError(f"--report: cannot write to '{report}': {error.strerror}.") from error
+    with file:
+        yield file
 
 
 def _run_script(script: Path, arguments: list[str]) -> int:

@@ -65,6 +65,7 @@ class Observation:
         self.energies = EnergySeries()
         self.disturbed_by: str | None = None  # a force that exchanges energy by design
         self.unread = ""  # why a reading failed
+        self.is_quiet = False  # nothing is said while kernels are compiled
         self._context: weakref.ReferenceType[mm.Context] | None = None
         self._unsampled = False
         self._next_sample = 0  # number of steps at which one is due
@@ -122,7 +123,7 @@ class Observation:
         first, start = context.getStepCount(), perf_counter()
         begin = context.getTime().value_in_unit(unit.picosecond)
         try:
-            with saying_if_compiling(self.platform if self.steps == 0 else ""):
+            with saying_if_compiling(self.platform if self.steps == 0 and not self.is_quiet else ""):
                 take(chunk)
             self._unsampled = True
         except mm.OpenMMException:

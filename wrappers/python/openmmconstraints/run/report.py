@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
+from rich.console import Console
+
 from openmmconstraints.run.observer import CHUNK, Observation
 from openmmconstraints.run.session import Session
-from openmmconstraints.terminal.table import make_console, make_table, scientific
+from openmmconstraints.terminal.table import make_table, scientific
 
 SECONDS_PER_DAY = 86400
 
 
-def print_report(session: Session, has_failed: bool) -> None:
+def print_report(console: Console, session: Session, has_failed: bool) -> None:
     """One column per integrator that took steps. Where there is none, the message of a script that failed says why."""
-    console = make_console()
     seen = [observation for observation, _ in session.observed if observation.steps > 0]
     for name in sorted(session.untouched):
         console.print(f"openmm-constraints run: {name} was not replaced.")

@@ -25,22 +25,28 @@ class Session:
     observed: list[tuple[Observation, Any]] = field(default_factory=list)
     untouched: set[str] = field(default_factory=set)  # kinds of integrators that ran as they are
     is_solver_only: bool = False  # the script keeps its integrators
+    is_quiet: bool = False  # warnings are printed only
     replaced: list[tuple[mm.System, mc.ReplacedSolver]] = field(default_factory=list)
     latest: mm.Context | None = None  # kept until the next one, so that its last energy can be read
     _said: set[str] = field(default_factory=set)
 
     def say_once(self, sentence: str) -> None:
-        """Print a sentence on stderr, unless it was printed before."""
+        """Print a sentence on stderr, unless it was printed before, or the run is quiet."""
+        if not self.is_quiet:
+            self._print_once(sentence)
+
+    def warn_once(self, sentence: str) -> None:
+        """Likewise, as a warning, which a quiet run has, too."""
+        self._print_once(f"WARNING: {sentence}")
+
+    def _print_once(self, sentence: str) -> None:
         if sentence not in self._said:
             self._said.add(sentence)
             print(f"openmm-constraints run: {sentence}", file=sys.stderr, flush=True)
 
-    def warn_once(self, sentence: str) -> None:
-        """Likewise, as a warning."""
-        self.say_once(f"WARNING: {sentence}")
-
     def observe(self, observation: Observation, integrator: Any) -> Observation:
         """Observe a new integrator."""
+        observation.is_quiet = self.is_quiet
         self.observed.append((observation, integrator))
         return observation
 

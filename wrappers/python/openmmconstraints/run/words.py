@@ -13,7 +13,8 @@ from pathlib import Path
 
 from openmmconstraints.inspection.errors import UserError
 
-SOLVER_ONLY = "--solver-only"  # has no value
+SOLVER_ONLY = "--solver-only"
+FLAGS = (SOLVER_ONLY, "--quiet")  # options that have no value
 
 
 @dataclass
@@ -90,7 +91,7 @@ def split_words(words: Sequence[str], options: Sequence[str]) -> Words:
     Before the script's name, all are the command's. Behind it, those that are `options`, with their values, are the
     command's, all others the script's, and all behind `--`.
 
-    :param options: the command's options that have a value each; besides these it has --solver-only
+    :param options: the command's options that have a value each; besides these it has FLAGS
     """
     found = Words()
     rest = list(words)
@@ -102,8 +103,8 @@ def split_words(words: Sequence[str], options: Sequence[str]) -> Words:
                 found.script = rest.pop(0)
             found.arguments += rest
             break
-        if name in options or word == SOLVER_ONLY:
-            taken = [word] if equals or not rest or word == SOLVER_ONLY else [word, rest.pop(0)]
+        if name in options or word in FLAGS:
+            taken = [word] if equals or not rest or word in FLAGS else [word, rest.pop(0)]
             found.own += taken
             found.after += taken if found.script is not None else []
         elif found.script is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import sys
+from typing import TextIO
 
 from rich.console import Console
 from rich.table import Table
@@ -13,11 +14,16 @@ from rich.table import Table
 WIDTH_WITHOUT_TERMINAL = 120
 
 
-def make_console() -> Console:
-    """A console on stdout. Where that is no terminal, it is 120 columns wide instead of rich's 80."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 gets ? for ±
-    return Console(width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False, markup=False)
+def make_console(stream: TextIO | None = None) -> Console:
+    """A console on a stream. Where that is no terminal, it is 120 columns wide instead of rich's 80.
+
+    :param stream: None: stdout
+    """
+    stream = sys.stdout if stream is None else stream
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets ? for ±
+    width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
+    return Console(file=stream, width=width, highlight=False, markup=False)
 
 
 def make_table(title: str, left: list[str], right: list[str], caption: str | None = None) -> Table:
