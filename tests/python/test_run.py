@@ -208,9 +208,8 @@ def test_the_script_of_the_documentation_prints_what_is_shown(tmp_path):
     (tmp_path / "simulate.py").write_text(text)
     result = command("run", "simulate.py", "40", "--tolerance", "1e-8", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    sentence, *rest = shown.splitlines()
-    assert sentences(result.stderr) == [sentence]
-    names = re.findall(r"│ (\w[^│]*?) +│", "\n".join(rest))
+    assert sentences(result.stderr) == sentences(shown)
+    names = re.findall(r"│ (\w[^│]*?) +│", shown)
     assert re.findall(r"│ (\w[^│]*?) +│", result.stderr)[::2] == names[::2]
     for row in ("platform", "solver", "clusters"):
         value = re.search(rf"│ {row} +│ (.*?) +│", shown)

@@ -11,7 +11,9 @@ from functools import wraps
 import openmm as mm
 import openmm.app  # binds OpenMM's own names for its internal use before ours are put in place
 
-from openmmconstraints.inspection.integrators import children_of
+import openmmconstraints as mc
+from openmmconstraints.inspection.integrators import children_of, own_integrators, stepping_integrator
+from openmmconstraints.inspection.system import replacing_force
 from openmmconstraints.run.kept import kept_hooks
 from openmmconstraints.run.refused import refuse_from_xml, refused_classes
 from openmmconstraints.run.session import Session
@@ -72,9 +74,32 @@ def _state_hooks(session: Session) -> list[tuple[object, str, object]]:
 
         return call
 
-    minimize = announced(mm.LocalEnergyMinimizer.minimize)
+    minimize = _minimize_hook(session)
     hooks: list[tuple[object, str, object]] = [(mm.LocalEnergyMinimizer, "minimize", staticmethod(minimize))]
     return hooks + [(mm.Context, name, announced(getattr(mm.Context, name))) for name in STATE_CHANGES]
+
+
+def _minimize_hook(session: Session) -> Callable:
+    """OpenMM's minimizer knows no ConstraintForces, and makes springs of other constraints: ours stays on all."""
+    original = mm.LocalEnergyMinimizer.minimize
+
+    @wraps(original)
+    def minimize(context, tolerance=10, maxIterations=0, reporter=None):
+        session.start_stretch(context)
+        if not _is_solved_here(context):
+            original(context, tolerance, maxIterations, reporter)
+            return
+        session.say_once("LocalEnergyMinimizer -> minimize() of openmmconstraints: stays on all constraints.")
+        with session.minimizing():
+            mc.minimize(context, tolerance, maxIterations, reporter)
+
+    return minimize
+
+
+def _is_solved_here(context: mm.Context) -> bool:
+    """Whether this package solves the constraints of a Context."""
+    is_ours = bool(own_integrators(stepping_integrator(context.getIntegrator())))
+    return is_ours or replacing_force(context.getSystem()) is not None
 
 
 def _substitute_hooks(session: Session) -> list[tuple[object, str, object]]:

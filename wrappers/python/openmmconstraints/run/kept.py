@@ -147,8 +147,11 @@ def _observed_step_to(session: Session, original: Callable) -> Callable:
 def _overridden(session: Session, original: Callable) -> Callable:
     @wraps(original)
     def set_tolerance(self, tolerance):
-        if session.tolerance not in (None, tolerance):
+        if session.tolerance is None or session.is_minimizing:
+            original(self, tolerance)
+            return
+        if tolerance != session.tolerance:
             session.warn_once(f"the script's setConstraintTolerance() is overridden by {session.tolerance:g}.")
-        original(self, tolerance if session.tolerance is None else session.tolerance)
+        original(self, session.tolerance)
 
     return set_tolerance

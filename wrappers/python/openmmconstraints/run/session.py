@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +27,7 @@ class Session:
     observed: list[tuple[Observation, Any]] = field(default_factory=list)
     untouched: set[str] = field(default_factory=set)  # kinds of integrators that ran as they are
     is_solver_only: bool = False  # the script keeps its integrators
+    is_minimizing: bool = False  # minimize() sets the tolerance that it needs, whatever the command line says
     is_quiet: bool = False  # warnings are printed only
     replaced: list[tuple[mm.System, mc.ReplacedSolver]] = field(default_factory=list)
     latest: mm.Context | None = None  # kept until the next one, so that its last energy can be read
@@ -49,6 +52,15 @@ class Session:
         observation.is_quiet = self.is_quiet
         self.observed.append((observation, integrator))
         return observation
+
+    @contextmanager
+    def minimizing(self) -> Iterator[None]:
+        """While it is open, minimize() does what it needs: it sets a tolerance, and may create a Context."""
+        latest, self.is_minimizing = self.latest, True
+        try:
+            yield
+        finally:
+            self.latest, self.is_minimizing = latest, False
 
     def attach(self, context: mm.Context, integrator: mm.Integrator) -> None:
         """A Context was created."""

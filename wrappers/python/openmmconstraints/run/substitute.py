@@ -99,7 +99,7 @@ class Substitute:
     def setConstraintTolerance(self, tolerance):
         """The script's tolerance, unless the command line has set another."""
         session = self._session
-        if session.tolerance is None:
+        if session.tolerance is None or session.is_minimizing:
             super().setConstraintTolerance(tolerance)
         else:
             session.warn_once(f"the script's setConstraintTolerance() is overridden by {session.tolerance:g}.")
