@@ -140,13 +140,6 @@ def test_a_class_that_a_script_derives_is_refused_by_its_name(script):
     assert_one_sentence(command("run", path), "uses Mine (a CustomIntegrator), which takes the steps")
 
 
-def test_an_integrator_from_xml_is_refused(script, tmp_path):
-    (tmp_path / "integrator.xml").write_text(mm.XmlSerializer.serialize(mm.VerletIntegrator(0.001)))
-    path = script("import openmm\nopenmm.XmlSerializer.deserialize(open('integrator.xml').read())\n")
-    result = command("run", path, cwd=tmp_path)
-    assert_one_sentence(result, "a VerletIntegrator from XML", "Type its constructor")
-
-
 @pytest.mark.parametrize(
     ("constructor", "chosen", "words"),
     [

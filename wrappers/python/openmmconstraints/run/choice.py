@@ -43,7 +43,8 @@ class Replaced:
         return "groups" in self.signature.parameters
 
 
-_CHAIN = {"chainLength": 3, "numMTS": 3, "numYoshidaSuzuki": 7}
+#: Arguments of a NoseHooverIntegrator, with their defaults.
+CHAIN = {"chainLength": 3, "numMTS": 3, "numYoshidaSuzuki": 7}
 _ALL = (
     Replaced("VerletIntegrator", make_signature("stepSize"), mc.RattleIntegrator),
     Replaced(
@@ -60,7 +61,7 @@ _ALL = (
     ),
     Replaced(
         "NoseHooverIntegrator",
-        make_signature("temperature", "collisionFrequency", "stepSize", **_CHAIN),
+        make_signature("temperature", "collisionFrequency", "stepSize", **CHAIN),
         mc.RattleNoseHooverIntegrator,
         coupling="collisionFrequency",
     ),

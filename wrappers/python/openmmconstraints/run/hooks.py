@@ -12,13 +12,13 @@ import openmm as mm
 import openmm.app  # binds OpenMM's own names for its internal use before ours are put in place
 
 import openmmconstraints as mc
-from openmmconstraints.inspection.integrators import children_of, own_integrators, stepping_integrator
+from openmmconstraints.inspection.integrators import own_integrators, stepping_integrator
 from openmmconstraints.inspection.system import replacing_force
+from openmmconstraints.run.copies import copy_hooks
 from openmmconstraints.run.kept import kept_hooks
-from openmmconstraints.run.refused import refuse_from_xml, refused_classes
+from openmmconstraints.run.refused import refused_classes
 from openmmconstraints.run.session import Session
 from openmmconstraints.run.substitute import make_substitutes
-from openmmconstraints.wrapper import ConstraintIntegrator
 
 STATE_CHANGES = (
     "setState",
@@ -103,7 +103,7 @@ def _is_solved_here(context: mm.Context) -> bool:
 
 
 def _substitute_hooks(session: Session) -> list[tuple[object, str, object]]:
-    """Likewise, for new Contexts, children of a CompoundIntegrator, and integrators from XML."""
+    """Likewise, for new Contexts, children of a CompoundIntegrator, and copies of integrators."""
     create, add, step = mm.Context.__init__, mm.CompoundIntegrator.addIntegrator, mm.CompoundIntegrator.step
 
     @wraps(create)
@@ -124,23 +124,13 @@ def _substitute_hooks(session: Session) -> list[tuple[object, str, object]]:
 
     @wraps(step)
     def stepped(self, steps):
-        part = self.__dict__.get("_parts", [])[self.getCurrentIntegrator()]
+        parts = self.__dict__.get("_parts")
+        part = parts[self.getCurrentIntegrator()] if parts else None
         if hasattr(part, "_observation"):
             part._observation.step(lambda chunk: step(self, chunk), part, steps)
         else:
             step(self, steps)
 
-    deserialize = mm.XmlSerializer.deserialize
-
-    @wraps(deserialize)
-    def deserialized(text):
-        found = deserialize(text)
-        if isinstance(found, mm.Integrator):
-            for child in children_of(found):
-                if not ConstraintIntegrator.isinstance(child):
-                    refuse_from_xml(child)
-        return found
-
     hooks: list[tuple[object, str, object]] = [(mm.Context, "__init__", created)]
     hooks += [(mm.CompoundIntegrator, "addIntegrator", added), (mm.CompoundIntegrator, "step", stepped)]
-    return [*hooks, (mm.XmlSerializer, "deserialize", staticmethod(deserialized))]
+    return hooks + copy_hooks(session)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import openmm as mm
 
 from openmmconstraints.inspection.errors import UserError
@@ -42,22 +44,25 @@ def refused_classes(script: str) -> dict[str, type]:
     return {name: _refuse(name, script) for name in names if name not in REPLACED and name not in _KEPT}
 
 
-def refuse_from_xml(integrator: mm.Integrator) -> None:
+def refuse_from_xml(integrator: mm.Integrator, script: str) -> NoReturn:
     """Refuse one that the script has read from a file: it did not come from a constructor."""
     name = type(integrator).__name__
-    raise UserError(
-        f"the script reads a {name} from XML, where it cannot be replaced. Type its constructor in the script, as "
-        f"{_VERLET} or {_LANGEVIN}."
-    )
+    read = f"reads a {name} from XML"
+    if name == "CustomIntegrator":  # as which OpenMM writes its MTSIntegrator
+        read += " (if it was a MTSIntegrator or MTSLangevinIntegrator, type its constructor in the script)"
+    raise UserError(_reason(name, read, script))
+
+
+def _reason(name: str, does: str, script: str) -> str:
+    reason, remedy = _REASONS.get(name, ("has no substitute", None))
+    do = f"Type {remedy} in the script instead." if remedy else f"To run it as it is, type: python {script}"
+    return f"the script {does}, which {reason}; no integrator of openmm-constraints does that. {do}"
 
 
 def _refuse(name: str, script: str) -> type:
-    reason, remedy = _REASONS.get(name, ("has no substitute", None))
-
     def __init__(self, *_args, **_kwargs):
         own = type(self).__name__
         what = name if own == name else f"{own} (a {name})"
-        do = f"Type {remedy} in the script instead." if remedy else f"To run it as it is, type: python {script}"
-        raise UserError(f"the script uses {what}, which {reason}; no integrator of openmm-constraints does that. {do}")
+        raise UserError(_reason(name, f"uses {what}", script))
 
     return type(name, (getattr(mm, name),), {"__init__": __init__})

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
+import openmm as mm
 from openmm import unit
 
 import openmmconstraints as mc
@@ -14,12 +16,14 @@ from openmmconstraints.run.choice import REPLACED, Replaced, describe_changes, m
 from openmmconstraints.run.observer import Observation
 from openmmconstraints.run.session import Session
 
+_serialize = mm.XmlSerializer.serialize  # not that which a session puts in its place
 _PLACEHOLDER = {"temperature": 300.0, "collisionFrequency": 1.0}  # until the script adds a thermostat
 
 
 def make_substitutes(session: Session) -> dict[str, type]:
     """The classes by the names of those that they replace."""
     made: dict[str, type] = {}
+    settings = {"_session": session, "__module__": "openmm"}  # where a pickle looks for the class
     for name, replaced in REPLACED.items():
         try:
             base = partner_of(replaced, session.chosen)
@@ -28,7 +32,7 @@ def make_substitutes(session: Session) -> dict[str, type]:
             continue
         traits = _traits(replaced, base)
         bases = (made["LangevinMiddleIntegrator"],) if name == "LangevinIntegrator" else (*traits, base)
-        made[name] = type(name, bases, {"_session": session, "_replaced": replaced, "_base": base})
+        made[name] = type(name, bases, {**settings, "_replaced": replaced, "_base": base})
     return made
 
 
@@ -69,7 +73,27 @@ class Substitute:
         super().setSolver(session.solver)
         if session.tolerance is not None:
             super().setConstraintTolerance(session.tolerance)
-        self._observation = session.observe(Observation(self._replaced.name, self._base.__name__), self)
+        self._observe()
+
+    def _observe(self):
+        self._observation = self._session.observe(Observation(self._replaced.name, self._base.__name__), self)
+
+    def __copy__(self):
+        """Observed for itself, as one that the script makes."""
+        make, (xml,), state = self.__reduce__()
+        duplicate = make(xml)
+        duplicate.__setstate__(copy.deepcopy(state))
+        return duplicate
+
+    def __reduce__(self):
+        return type(self)._fromXML, (_serialize(self),), self.__getstate__()
+
+    def __getstate__(self):
+        return {name: value for name, value in super().__getstate__().items() if name != "_observation"}
+
+    def __setstate__(self, attributes):
+        super().__setstate__(attributes)
+        self._observe()
 
     def _bind(self, *args, **kwargs) -> dict[str, object]:
         bound = self._replaced.signature.bind(*args, **kwargs)
@@ -126,8 +150,8 @@ class _WithoutTemperature(Substitute):
 class _WithThermostat(Substitute):
     """Has the heat bath of this package's integrator, with the temperature and the random seed of the script."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def _observe(self):
+        super()._observe()
         if issubclass(self._base, mc.RattleLangevinIntegrator):
             self._observation.disturbed_by = self._base.__name__
 
