@@ -12,11 +12,12 @@ import openmm as mm
 from openmm import unit
 
 import openmmconstraints as mc
-from openmmconstraints.commands.files import is_structure, load_structure, load_xml
 from openmmconstraints.health import Health
 from openmmconstraints.health.findings import count_severities
 from openmmconstraints.health.report import print_report
 from openmmconstraints.inspection.errors import UserError
+from openmmconstraints.terminal.extra_particles import require_particles
+from openmmconstraints.terminal.files import is_structure, load_structure, load_topology, load_xml
 from openmmconstraints.terminal.options import check_step_size, check_tolerance
 from openmmconstraints.terminal.table import make_console
 
@@ -45,11 +46,15 @@ def check(settings: Settings) -> int:
     positions = topology = None
     if settings.state is not None and is_structure(settings.state):
         structure = load_structure(settings.state)
-        positions, topology = structure.getPositions(asNumpy=True), structure.topology
+        positions, topology = structure.positions, structure.topology
+        require_particles(system, len(positions), topology, settings.state)
+        if structure.box is not None:
+            system.setDefaultPeriodicBoxVectors(*structure.box)
     elif settings.state is not None:
         positions = load_xml(settings.state, mm.State)
     if settings.topology is not None:
-        topology = load_structure(settings.topology).topology
+        topology = load_topology(settings.topology)
+        require_particles(system, topology.getNumAtoms(), topology, settings.topology)
     try:
         health = Health(
             system, positions, topology=topology, integrator=_integrator(settings), precision=settings.precision

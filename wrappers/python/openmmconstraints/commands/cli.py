@@ -182,6 +182,7 @@ def _add_check(commands) -> None:
         "check",
         "check the constraints of a System before a run, and recommend a step size and a tolerance",
         f"{PROGRAM} check system.xml state.xml --step-size 2 --tolerance 1e-8\n"
+        "all files may be packed by gzip (system.xml.gz, start.pdb.gz)\n"
         "exit status: 0 no errors, 1 errors (with --strict: or warnings), 2 the check could not be made",
     )
     parser.add_argument("system", type=Path, metavar="SYSTEM.xml", help="a System written by openmm.XmlSerializer")
@@ -190,9 +191,10 @@ def _add_check(commands) -> None:
         nargs="?",
         type=Path,
         metavar="STATE.xml",
-        help="where it starts: a State written by openmm.XmlSerializer, or a .pdb or .cif file, which names atoms too",
+        help="where it starts: a State written by openmm.XmlSerializer, a .pdb, .cif or .gro file, which names "
+        "atoms too, or an .rst7 or .inpcrd file",
     )
-    parser.add_argument("--topology", type=Path, metavar="FILE.pdb", help="a .pdb or .cif file, to name atoms")
+    parser.add_argument("--topology", type=Path, metavar="FILE.pdb", help="a .pdb, .cif or .gro file, to name atoms")
     _add_solver(parser)
     parser.add_argument("--tolerance", type=_positive(float), metavar="X", help="tolerance to check (default: 1e-5)")
     parser.add_argument("--step-size", type=_positive(float), metavar="FS", help="time step to check, in fs")

@@ -14,13 +14,13 @@ from rich.text import Text
 import openmmconstraints as mc
 from openmmconstraints import _build_info
 from openmmconstraints._openmm import describe_foreign_platforms
-from openmmconstraints.commands.files import load_xml
 from openmmconstraints.inspection.cuda import DRIVER, CudaVersions, find_versions
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.platforms import devices, found_platforms, supports_plugin
 from openmmconstraints.inspection.system import count_degrees_of_freedom
 from openmmconstraints.inspection.versions import openmm_version, plugin_version
 from openmmconstraints.terminal.clusters import cluster_table
+from openmmconstraints.terminal.files import load_xml
 from openmmconstraints.terminal.table import make_console
 
 
