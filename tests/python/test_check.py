@@ -93,6 +93,16 @@ def test_check_judges_tolerance_solver_and_precision(water, capsys):
     assert data["recommendedTolerance"] == 1e-6
 
 
+@pytest.mark.parametrize(("given", "meant"), [("0.002", "2"), ("0.0005", "0.5"), ("0.015", "15"), ("1e-3", "1")])
+def test_a_step_size_that_looks_like_picoseconds_is_refused(water, capsys, given, meant):
+    assert main(["check", str(water / "system.xml"), "--step-size", given]) == 2
+    assert capsys.readouterr().err.endswith(f" fs; did you mean {meant}?\n")
+
+
+def test_a_short_step_size_is_taken(water, capsys):
+    assert status_and_text(capsys, water / "system.xml", "--step-size", "0.1")[0] == 0
+
+
 def test_files_that_do_not_fit_are_one_sentence(water, tmp_path):
     system, state = water / "system.xml", water / "state.xml"
     assert_one_sentence(command("check", state), "holds a State, not a System")

@@ -11,6 +11,8 @@ from openmm import unit
 
 from openmmconstraints.inspection.errors import UserError
 
+SHORTEST = 0.02  #: fs, of a time step; one of less than 20 fs that is given in ps is below that
+
 
 def check_tolerance(integrator: type[mm.Integrator], tolerance: float) -> None:
     """Try whether an integrator accepts the value of --tolerance.
@@ -23,8 +25,12 @@ def check_tolerance(integrator: type[mm.Integrator], tolerance: float) -> None:
 def check_step_size(integrator: type[mm.Integrator], femtoseconds: float) -> None:
     """Try whether an integrator accepts the value of --step-size.
 
-    :raises UserError: if it does not, with the integrator's message
+    :raises UserError: if it does not, with the integrator's message, or if it looks like picoseconds
     """
+    if 1e-4 <= femtoseconds < SHORTEST:
+        raise UserError(
+            f"--step-size {femtoseconds:g}: this is {femtoseconds:g} fs; did you mean {1e3 * femtoseconds:g}?"
+        )
     _try_option(f"--step-size {femtoseconds:g}", lambda: integrator(femtoseconds * unit.femtosecond))
 
 
