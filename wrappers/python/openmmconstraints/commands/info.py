@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import openmm as mm
@@ -14,7 +13,8 @@ from rich.text import Text
 import openmmconstraints as mc
 from openmmconstraints import _build_info
 from openmmconstraints._openmm import describe_foreign_platforms
-from openmmconstraints.inspection.cuda import DRIVER, CudaVersions, find_versions
+from openmmconstraints.commands.failures import is_explained, lacking_for_cuda, missing_library, why_no_device
+from openmmconstraints.inspection.cuda import CudaVersions, find_versions
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.platforms import devices, found_platforms, supports_plugin
 from openmmconstraints.inspection.system import count_degrees_of_freedom
@@ -41,14 +41,21 @@ def print_installation(console: Console) -> None:
     _print_line(console, "OpenMM", openmm_version())
     _print_line(console, "built with", f"{built}, {_build_info.BUILD_TYPE or 'no build type'}")
     cuda = find_versions()
+    failures = mm.Platform.getPluginLoadFailures()
     found = found_platforms()
+    lacking = lacking_for_cuda(cuda)
     for name in dict.fromkeys([*found, *_build_info.PLATFORMS]):
-        _print_line(console, name, _describe_platform(name, found.get(name), cuda))
+        missing = None if name in found or (lacking and name == "CUDA") else missing_library(name, failures)
+        if missing is not None:
+            lacking |= {missing, f"libOpenMM{name}.so"}
+        _print_line(console, name, _describe_platform(name, found.get(name), cuda, missing))
     if cuda is not None and cuda.problem is not None:
         console.print(Text(cuda.problem, style="bold red"), soft_wrap=True)  # so that its command can be copied
-    for line in describe_foreign_platforms():
+    foreign = describe_foreign_platforms()
+    for line in foreign:
         console.print(Text(line, style="bold red"))
-    failures = [f for f in mm.Platform.getPluginLoadFailures() if not _lacks_driver_only(f, cuda)]
+    others = {name for name in ("CUDA", "HIP") if any(line.startswith(f"openmm-{name.lower()}") for line in foreign)}
+    failures = [f for f in failures if _is_broken(f) or not is_explained(f, lacking, others)]
     if failures:
         console.print("Libraries that OpenMM could not load:")
     for failure in failures:
@@ -66,42 +73,44 @@ def _is_broken(failure: str) -> bool:
     return any(f"libOpenMMConstraints{name}." in failure for name in found_platforms())
 
 
-def _lacks_driver_only(failure: str, cuda: CudaVersions | None) -> bool:
-    """Whether a library is not loaded because there is no NVIDIA driver, which the platform's line says."""
-    missing = rf"({re.escape(DRIVER)}|libOpenMMCUDA\.so): cannot open shared object file"
-    return cuda is not None and cuda.driver is None and re.search(missing, failure) is not None
+def _describe_platform(
+    name: str, platform: mm.Platform | None, cuda: CudaVersions | None, missing: str | None = None
+) -> str:
+    """Whether integrators work there, on which devices, and why not.
 
-
-def _describe_platform(name: str, platform: mm.Platform | None, cuda: CudaVersions | None) -> str:
-    """Whether integrators work there, on which devices, and why not."""
+    :param missing: a library that OpenMM's platform lacks
+    """
     if name != "CUDA" or cuda is None:
-        return _describe_support(name, platform)
-    refused = platform is not None and cuda.problem is not None
-    if platform is None and cuda.driver is None and _build_info.PLATFORMS.get(name) is None:
+        return _describe_support(name, platform, missing)
+    is_built = _build_info.PLATFORMS.get(name) is None
+    if platform is None and cuda.driver is None and is_built:
         return cuda.summary
-    return f"{cuda.summary}: {'does not work' if refused else _describe_support(name, platform)}"
+    refused = cuda.problem is not None and is_built  # the line below says why
+    return f"{cuda.summary}: {'does not work' if refused else _describe_support(name, platform, missing)}"
 
 
-def _describe_support(name: str, platform: mm.Platform | None) -> str:
+def _describe_support(name: str, platform: mm.Platform | None, missing: str | None) -> str:
     if platform is not None and supports_plugin(platform):
-        found = _devices(platform)
-        return "works" if not found else f"works on {found}"
+        return _describe_devices(platform)
     reason = _build_info.PLATFORMS.get(name)
     if reason is not None:
         return f"does not work, not built: {reason}"
+    if platform is None and missing is not None:
+        return f"does not work: OpenMM's {name} platform needs {missing}, which is not installed"
     if platform is None:
         return f"does not work: built, not loaded: OpenMM could not load its {name} platform, or has none"
     return f"does not work: {'built, but could not be loaded' if name in _build_info.PLATFORMS else 'has no library'}"
 
 
-def _devices(platform: mm.Platform) -> str:
+def _describe_devices(platform: mm.Platform) -> str:
     """Names of the devices, for platforms that have them."""
     if "DeviceName" not in platform.getPropertyNames():
-        return ""
+        return "works"
     try:
-        return ", ".join(device["DeviceName"] for device in devices(platform)) or "no device"
+        names = ", ".join(device["DeviceName"] for device in devices(platform))
     except mm.OpenMMException as error:  # a broken driver
-        return f"no device: {error}"
+        return f"does not work: {why_no_device(error)}"
+    return f"works on {names}" if names else "does not work: no device"
 
 
 def print_clusters(console: Console, system: mm.System, name: str, solver: str) -> None:
