@@ -17,6 +17,7 @@ from openmmconstraints.benchmark.inputs import write_input
 from openmmconstraints.benchmark.measure import Case, Record, Setting
 from openmmconstraints.benchmark.model import Chosen
 from openmmconstraints.benchmark.others import OtherPrograms, warning
+from openmmconstraints.benchmark.own import read_own
 from openmmconstraints.benchmark.report import describe, print_records, write_json
 from openmmconstraints.benchmark.systems import SYSTEMS, choose
 from openmmconstraints.benchmark.words import CAPTION
@@ -35,6 +36,8 @@ class Settings:
 
     output: Path
     systems: Sequence[str] | None
+    system: Path | None  # the user's own
+    state: Path | None  # where it starts
     constraints: Sequence[str] | None
     tolerances: Sequence[float] | None
     solvers: Sequence[str]
@@ -56,8 +59,7 @@ def benchmark(settings: Settings) -> int:
     if settings.list:
         _print_list(console)
         return 0
-    words = settings.systems or (QUICK_SYSTEMS if settings.quick else None)
-    cases = _cases(choose(words, settings.quick), settings.constraints)
+    cases = _cases(_chosen(settings), settings.constraints)
     setting = _setting(settings)
     if settings.write_input is not None:
         _write_inputs(console, cases, setting, settings.write_input)
@@ -96,6 +98,15 @@ def _print_list(console: Console) -> None:
         )
     console.print(table)
     console.print("A size is chosen as in chain:5000.")
+
+
+def _chosen(settings: Settings) -> list[Chosen]:
+    if settings.system is None and settings.state is None:
+        return choose(settings.systems or (QUICK_SYSTEMS if settings.quick else None), settings.quick)
+    for name, value in (("--systems", settings.systems), ("--constraints", settings.constraints)):
+        if value is not None:
+            raise UserError(f"{name} is for systems that have a name: leave it out, or --system and --state.")
+    return [read_own(settings.system, settings.state)]
 
 
 def _cases(systems: Sequence[Chosen], constraints: Sequence[str] | None) -> list[tuple[Chosen, str]]:

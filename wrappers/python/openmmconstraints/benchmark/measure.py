@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+import numpy as np
 import openmm as mm
 
 import openmmconstraints as mc
@@ -25,11 +26,14 @@ from openmmconstraints.benchmark.start import relax, thermalize
 from openmmconstraints.benchmark.timing import Clock, Spread, ignore_forces, in_turn, without_forces
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.errors import UserError
+from openmmconstraints.inspection.listing import Listing, is_ours
 from openmmconstraints.inspection.system import find_clusters
 
 FEWEST_TIMED = 500  # constraints that CCMA solves: OpenMM sets up fewer in no time
 RELAXATION = 50  # iterations
 HEATING = 100  # steps
+
+HOLDS_NO_FORCES = "OpenMM's own algorithm holds no constraint of a Force (ConstraintForce, CustomConstraintForce, ...)"
 
 _SET_UP = """
 import sys, time
@@ -108,6 +112,10 @@ class Case:
     def __init__(self, chosen: Chosen, constraints: str, setting: Setting) -> None:
         self.chosen, self.set, self.setting = chosen, constraints, setting
         self.system = chosen.model.create(constraints)
+        self.has_forces = any(
+            is_ours(force) for force in self.system.getForces()
+        )  # with constraints of a user's System
+        self.count = len(Listing(self.system).kind)
         self.moved = copy.deepcopy(self.system)
         mc.moveConstraints(self.moved)
         fewer = 5 if setting.quick else 1
@@ -174,13 +182,16 @@ class Case:
         self.motion: dict[bool, Runner] = {}  # of OpenMM's integrator (True) and of ours
         self.failures: dict[Candidate, str] = {}
         self.meter = BondMeter(self.system)
-        reason = self.without_built_in()
+        reason = None if self.has_forces else self.without_built_in()
         loosest = max(self.setting.tolerances)
         for candidate in self.candidates:
             built_in = candidate.solver is None
             if built_in and reason is not None:
                 self.failures[candidate] = reason
                 say(f"{self.chosen.name} {self.set}: the built-in algorithm is {reason}")
+                continue
+            if built_in and self.has_forces:
+                self.failures[candidate] = HOLDS_NO_FORCES
                 continue
             system = self.system if built_in else self.moved
             try:
@@ -199,6 +210,9 @@ class Case:
 
     def _unconstrained(self) -> mm.System:
         system = without_forces(self.system)
+        for f in reversed(range(system.getNumForces())):
+            if is_ours(system.getForce(f)):
+                system.removeForce(f)
         for i in reversed(range(system.getNumConstraints())):
             system.removeConstraint(i)
         return system
@@ -207,7 +221,7 @@ class Case:
 
     def measure_at(self, tolerance: float, advance: Callable[[int], None]) -> list[Record]:
         """All solvers at one tolerance, once prepare() was called; advance() as in measure()."""
-        size = (self.system.getNumConstraints(), self.system.getNumParticles())
+        size = (self.count, self.system.getNumParticles())
         records = {
             c: Record(
                 self.chosen.name, self.set, *size, tolerance, c.integrator, c.solver, failure=self.failures.get(c)
@@ -249,12 +263,19 @@ class Case:
             for runner in (self.whole[candidate], self.bare[candidate]):
                 runner.set_tolerance(tolerance)
                 runner.choose_steps(self.setting.seconds)
-                record.error = self.meter.largest_error(runner.context.getState(positions=True))
+                record.error = self._error(runner)
                 if math.isnan(record.error):
                     record.failure = "NaN"
                     return
         except mm.OpenMMException as error:
             _note_failure(record, error)
+
+    def _error(self, runner: Runner) -> float:
+        """The largest of all distances, measured; of constraints of a Force that of the solver."""
+        error = self.meter.largest_error(runner.context.getState(positions=True))
+        if not self.has_forces:
+            return error
+        return float(np.maximum(error, runner.context.getIntegrator().getSolverSummary().maxError))  # NaN remains
 
     def _summarize(self, candidate: Candidate, record: Record, times: dict[Job, list[float]]) -> None:
         if candidate in self.bare:
@@ -263,7 +284,7 @@ class Case:
         if record.failure is not None:
             return
         try:
-            record.error = self.meter.largest_error(self.whole[candidate].context.getState(positions=True))
+            record.error = self._error(self.whole[candidate])
         except mm.OpenMMException as error:
             record.failure = str(error)
             return

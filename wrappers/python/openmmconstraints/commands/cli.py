@@ -208,10 +208,20 @@ def _add_benchmark(commands) -> None:
         commands,
         "benchmark",
         "compare the speed and errors of OpenMM's constraint algorithms with this plugin's on named systems",
-        f"{PROGRAM} benchmark --systems villin chain:5000 --tolerances 1e-5 1e-12",
+        f"{PROGRAM} benchmark --systems villin chain:5000 --tolerances 1e-5 1e-12\n"
+        f"  {PROGRAM} benchmark --system system.xml --state state.xml",
     )
     parser.add_argument("--list", action="store_true", help="list the systems and stop")
     parser.add_argument("--systems", nargs="+", metavar="NAME", help="name or name:size (default: some of --list)")
+    parser.add_argument(
+        "--system", type=Path, metavar="FILE.xml", help="your own System instead, written by openmm.XmlSerializer"
+    )
+    parser.add_argument(
+        "--state",
+        type=Path,
+        metavar="FILE",
+        help="where your System starts: a State, or a .pdb, .cif, .gro, .rst7 or .inpcrd file; all also as .gz",
+    )
     parser.add_argument(
         "--constraints",
         nargs="+",
