@@ -46,7 +46,7 @@ def copy_hooks(session: Session) -> list[tuple[object, str, object]]:
     def copied(self):
         return _copy_compound(self) if isinstance(self, mm.CompoundIntegrator) else copy_any(self)
 
-    functions = {"deserialize": deserialized, "serialize": serialized, "clone": cloned}
+    functions: dict[str, Any] = {"deserialize": deserialized, "serialize": serialized, "clone": cloned}
     hooks: list[tuple[object, str, object]] = [(mm.Integrator, "__copy__", copied)]
     return hooks + [(mm.XmlSerializer, name, staticmethod(function)) for name, function in functions.items()]
 
