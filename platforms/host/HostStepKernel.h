@@ -55,10 +55,10 @@ public:
         return solver->getSet();
     }
     std::vector<double> getMultipliers() const override {
-        return lastStep().multipliers();
+        return lastStepFor("getMultipliers()").multipliers();
     }
     std::vector<double> getVelocityMultipliers() const override {
-        return lastStep().velocityMultipliers();
+        return lastStepFor("getVelocityMultipliers()").velocityMultipliers();
     }
     double getConstraintWork() const override {
         return lastStep().reading.work;
@@ -233,6 +233,12 @@ private:
     StepRecord& lastStep() const {
         refreshReading();
         return *record;
+    }
+    /** Of a step that was taken. @throws OpenMMException if there was none. @param what  is read */
+    StepRecord& lastStepFor(const char* what) const {
+        StepRecord& step = lastStep();
+        step.requireStep(what);
+        return step;
     }
     std::vector<Real3> copyOf(const Real3* array) const {
         return {array, array + numParticles()};

@@ -6,8 +6,10 @@
 #include "ClusterReport.h"
 #include "LeastNorm.h"
 #include "WithGlobals.h"
+#include "openmm/OpenMMException.h"
 #include <cmath>
 
+using namespace OpenMM;
 using namespace std;
 
 namespace ConstraintPlugin {
@@ -72,6 +74,12 @@ void StepRecord::setStepSize(double dt) {
 }
 
 // ---- results that users read ---------------------------------------------------------------------------------------
+
+void StepRecord::requireStep(const char* what) const {
+    if (reading.box.a.x == 0) // noteStep() sets it
+        throw OpenMMException(string(what) + ": these are of the last step, and none has been taken in this Context. "
+                                             "Take one, or call computeMultipliers() for those of the present state.");
+}
 
 /** Add the contribution of a heat bath's change of velocities to the multipliers. Half of the drift has the velocities
  *  v1 before the bath and half v2 after it, so the position stage balances the centripetal term of their mean, and 1/2

@@ -98,6 +98,8 @@ public:
 
     // ---- results that users read ----
 
+    /** @throws OpenMMException if no step was recorded. @param what  is read */
+    void requireStep(const char* what) const;
     std::vector<double> multipliers(); ///< [listed constraints]
     std::vector<double> velocityMultipliers();
     ConstraintForces forces();

@@ -143,7 +143,7 @@ public:
      * The values are those of the position stage. With RattleIntegrator they are the impulse over half a step, which is
      * the constraint force at the start of the step to first order in the step size (the mean with the velocity
      * multiplier of the step before is of second order). With ShakeIntegrator they are the impulse over the step, to
-     * second order. They are zero before the first step.
+     * second order.
      *
      *  @return [number of constraints] kJ/mol/nm for distances, kJ/mol/rad for angles and dihedrals; System constraints
      *          first, then each ConstraintForce's in System order: distances, angles, dihedrals; rigid bodies have no
@@ -152,13 +152,15 @@ public:
      * forces on its particles. In a linear or planar body, only distances among the two or three particles that span it
      * have multipliers, which carry the forces on all others; the rest are 0. So are those of constraints that a rigid
      * body of addRigidBody() holds (SolverSummary::absorbed): getConstraintForces() has the body's forces
+     *  @throws OpenMMException before the first step: computeMultipliers() has those of the present state
      */
     std::vector<double> getMultipliers() const;
     /** Multipliers of the velocity stage of the last step, as forces at its end: impulse over half a step. Zero where
      *  the integrator has no velocity stage.
      *
      *  @return [number of constraints] as getMultipliers()
-     *  @throws OpenMMException with multiple time steps: getMultipliers() has the impulses of all stages then
+     *  @throws OpenMMException before the first step, and with multiple time steps: getMultipliers() has the impulses
+     *          of all stages then
      */
     std::vector<double> getVelocityMultipliers() const;
     /** Work that moving constraints (with a rate, or an expression that depends on t) have done on the system since the
@@ -174,11 +176,13 @@ public:
      *  used, those at its start.
      *
      *  @return [number of particles] kJ/mol/nm
+     *  @throws OpenMMException before the first step
      */
     std::vector<OpenMM::Vec3> getConstraintForces() const;
     /** Virial tensor of the constraint forces, sum_k lambda_k sum_i r_i (x) grad_i q_k, from minimum-image separations.
      *
      *  @return 3 rows of 3, kJ/mol
+     *  @throws OpenMMException before the first step
      */
     std::vector<OpenMM::Vec3> getConstraintVirial() const;
     /** Instantaneous multipliers at the present state, from forces, velocities and positions:
