@@ -182,7 +182,7 @@ TEST(MoveConstraints, KeepsOrderMeaningAndWhatIsThere) {
         system.addConstraint(i, i + 1, length);
     ConstraintForce* periodic = moveConstraints(system);
     EXPECT_EQ(system.getNumConstraints(), 0);
-    ASSERT_EQ(system.getNumForces(), 3);
+    ASSERT_EQ(system.getNumForces(), 4);
     EXPECT_EQ(periodic, &system.getForce(2));
     EXPECT_TRUE(periodic->usesPeriodicBoundaryConditions());
     const auto expectDistance = [](const ConstraintForce& force, int index, int i, double length) {
@@ -194,7 +194,26 @@ TEST(MoveConstraints, KeepsOrderMeaningAndWhatIsThere) {
     ASSERT_EQ(periodic->getNumDistances(), 2);
     expectDistance(*periodic, 0, 0, 0.1);
     expectDistance(*periodic, 1, 2, 0.5); // half the box
-    ASSERT_EQ(there->getNumDistances(), 2);
+    ASSERT_EQ(there->getNumDistances(), 1);
     expectDistance(*there, 0, 1, 0.2);
-    expectDistance(*there, 1, 1, 0.6); // has no minimum image
+    const auto& without = dynamic_cast<const ConstraintForce&>(system.getForce(3));
+    ASSERT_EQ(without.getNumDistances(), 1);
+    expectDistance(without, 0, 1, 0.6); // has no minimum image
+}
+
+TEST(MoveConstraints, AppendsToItsOwnForceOnly) {
+    System system;
+    for (int i = 0; i < 4; i++)
+        system.addParticle(1);
+    system.addConstraint(0, 1, 0.1);
+    ConstraintForce* first = moveConstraints(system);
+    system.addConstraint(1, 2, 0.1);
+    EXPECT_EQ(moveConstraints(system), first);
+    EXPECT_EQ(first->getNumDistances(), 2);
+    EXPECT_EQ(system.getNumForces(), 1);
+    first->addAngle(0, 1, 2, 1); // its place in getMultipliers() stays
+    system.addConstraint(2, 3, 0.1);
+    EXPECT_NE(moveConstraints(system), first);
+    EXPECT_EQ(first->getNumDistances(), 2);
+    EXPECT_EQ(system.getNumForces(), 2);
 }

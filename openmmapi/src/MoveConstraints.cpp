@@ -8,14 +8,25 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-/** The System's first ConstraintForce with this periodic setting, or a new one. */
+/** By this name a further call knows its Force, also in a System that was read from XML (inspection/kinds.py). */
+static const char* const MOVED_CONSTRAINTS = "MovedConstraints";
+
+/** Whether a Force is of an earlier call. Where anything but distances was added to it since, more distances would
+ *  change the place of that in getMultipliers(): then it counts as the user's. */
+static bool isOwn(const ConstraintForce& force) {
+    return force.getName() == MOVED_CONSTRAINTS && force.getNumAngles() == 0 && force.getNumDihedrals() == 0 &&
+           force.getNumCentroidDistances() == 0 && force.getNumRigidBodies() == 0;
+}
+
+/** The Force of an earlier call with this periodic setting, or a new one. */
 static ConstraintForce& forceFor(System& system, bool periodic) {
     for (int f = 0; f < system.getNumForces(); f++) {
         auto* force = dynamic_cast<ConstraintForce*>(&system.getForce(f));
-        if (force != nullptr && force->usesPeriodicBoundaryConditions() == periodic)
+        if (force != nullptr && force->usesPeriodicBoundaryConditions() == periodic && isOwn(*force))
             return *force;
     }
     auto* force = new ConstraintForce();
+    force->setName(MOVED_CONSTRAINTS);
     force->setUsesPeriodicBoundaryConditions(periodic);
     system.addForce(force);
     return *force;

@@ -1,11 +1,15 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
+import copy
+
 import openmm
 import pytest
+from molecules import topology_of
 from openmm import unit
 from platforms import under_test
 
 import openmmconstraints as mc
+from openmmconstraints.inspection.kinds import MOVED_CONSTRAINTS
 
 
 def _system(lengths, box=None):
@@ -51,18 +55,52 @@ def test_system_without_constraints_is_left_alone():
     assert system.getNumForces() == 0
 
 
-def test_reuses_a_force_of_the_same_periodic_setting():
-    system = _system([0.1])
-    for periodic in (True, False):
-        force = mc.ConstraintForce()
-        force.setUsesPeriodicBoundaryConditions(periodic)
-        system.addForce(force)
-    # The periodic Force makes the System periodic.
-    moved = mc.moveConstraints(system)
-    assert system.getNumForces() == 2
-    assert moved.usesPeriodicBoundaryConditions()
-    assert _distances(mc.ConstraintForce.cast(system.getForce(0))) == _chain((0, 0.1))
-    assert _distances(mc.ConstraintForce.cast(system.getForce(1))) == []
+@pytest.mark.parametrize("helper", ["moveConstraints", "constrain", "freeze", "makeRigid", "replaceSolver"])
+def test_helpers_leave_the_forces_of_users_alone(helper):
+    """A dihedral of a user's Force would otherwise come behind bonds that a helper added to it."""
+    system, topology = _system([0.1, 0.1, 0.1]), topology_of("CCHH", [(0, 1), (1, 2), (2, 3)])
+    users = mc.ConstraintForce()
+    users.addDihedral(0, 1, 2, 3, 1)
+    system.addForce(users)
+    before = openmm.XmlSerializer.serialize(users)
+    force = {
+        "moveConstraints": lambda: mc.moveConstraints(system),
+        "constrain": lambda: mc.constrain(system, topology, lengths=lambda *atoms: 0.1).force,
+        "freeze": lambda: mc.freeze(system, [0]).force,
+        "makeRigid": lambda: mc.makeRigid(system, [[0, 1]], [[0.1 * i, 0, 0] for i in range(4)]).force,
+        "replaceSolver": lambda: mc.replaceSolver(system).force,
+    }[helper]()
+    assert int(force.this) == int(system.getForce(1).this) != int(users.this)
+    if helper == "constrain":  # names of atoms are in the first Force
+        users.setParticleNames([])
+        users.setBonds([])
+    assert openmm.XmlSerializer.serialize(users) == before
+
+
+def test_a_second_call_appends_to_the_force_of_the_first():
+    system = _system([0.1, 0.1])
+    mc.moveConstraints(system)
+    system = copy.deepcopy(system)
+    system.addConstraint(0, 2, 0.2)
+    force = mc.moveConstraints(system)
+    assert system.getNumForces() == 1
+    assert force.getName() == MOVED_CONSTRAINTS
+    assert _distances(force) == [*_chain((0, 0.1), (1, 0.1)), [0, 2, 0.2 * unit.nanometer]]
+
+
+@pytest.mark.parametrize("added", ["Angle", "Dihedral", "CentroidDistance", "RigidBody"])
+def test_a_second_call_does_not_shift_what_was_added_to_the_first(added):
+    system = _system([0.1, 0.1, 0.1])
+    force = mc.moveConstraints(system)
+    {
+        "Angle": lambda: force.addAngle(0, 1, 2, 1),
+        "Dihedral": lambda: force.addDihedral(0, 1, 2, 3, 1),
+        "CentroidDistance": lambda: force.addCentroidDistance([0, 1], [2, 3], 1),
+        "RigidBody": lambda: force.addRigidBody([0, 1], [[0, 0, 0], [0.1, 0, 0]]),
+    }[added]()
+    system.addConstraint(0, 2, 0.2)
+    assert int(mc.moveConstraints(system).this) == int(system.getForce(1).this)
+    assert len(_distances(force)) == 3
 
 
 def test_what_has_no_minimum_image_goes_to_a_force_without_it():

@@ -8,11 +8,12 @@
 
 namespace ConstraintPlugin {
 
-/** Move all constraints of a System into a ConstraintForce of that System, which keeps their order and their meaning:
- *  in a periodic System they use the minimum image, except those longer than half the shortest width of the default
- *  box, which go to a second ConstraintForce, without it. A ConstraintForce that the System has already is used if its
- *  periodic setting is the right one. Constraints between massless particles, which OpenMM ignores in a System but a
- *  Force would check, stay where they are.
+/** Move all constraints of a System into a ConstraintForce of their own, which is added to the System and keeps their
+ *  order and their meaning: in a periodic System they use the minimum image, except those longer than half the shortest
+ *  width of the default box, which go to a second ConstraintForce, without it. Any other ConstraintForce of the System
+ *  is left as it is. A further call appends to the Force of an earlier one, which it knows by its name,
+ *  "MovedConstraints", unless anything but distances was added to that. Constraints between massless particles, which OpenMM ignores in a System but a Force would check,
+ *  stay where they are.
  *
  *  @param system  changed in place; no Context of it may exist
  *  @return the Force that took the constraints (the periodic one, if there were two), owned by the System; nullptr if

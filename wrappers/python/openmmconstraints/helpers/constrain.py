@@ -66,18 +66,19 @@ def constrain(
     """Constrain bonds and angles of a System: at the lengths of its own harmonic terms, or at `lengths`.
 
     Without `lengths` it does what `constraints=` of OpenMM's `ForceField.createSystem()` does, for a System that was
-    created without. The constraints go into a ConstraintForce, so that OpenMM does not set up its own solver for them:
-    that takes seconds to hours for large coupled sets. `bonds="hydrogens"` is the set of HBonds, `bonds="all"` that of
-    AllBonds, and `bonds="all", angles="hydrogens"` that of HAngles. As in HAngles, an angle is constrained by the
-    distance of its ends, which is computed from the angle and the lengths of its bonds. A Urey-Bradley term between the
-    ends is replaced; its length is not used. Integrators find angles that are redundant, as some of `angles="all"` are.
-    Angles of a force field were not made to be held together: with `angles="all"`, those about an atom with four
-    neighbours, or in a planar group or a ring, have no shape that meets them all, and the first projection raises an
-    exception with the atoms of a smallest set. Hold `angles="hydrogens"`, or take lengths that agree,
-    `lengths="positions"`. Errors name the atoms, as after setTopology().
+    created without. The constraints go into a ConstraintForce of their own, so that OpenMM does not set up its own
+    solver for them: that takes seconds to hours for large coupled sets. `bonds="hydrogens"` is the set of HBonds,
+    `bonds="all"` that of AllBonds, and `bonds="all", angles="hydrogens"` that of HAngles. As in HAngles, an angle is
+    constrained by the distance of its ends, which is computed from the angle and the lengths of its bonds. A
+    Urey-Bradley term between the ends is replaced; its length is not used. Integrators find angles that are redundant,
+    as some of `angles="all"` are. Angles of a force field were not made to be held together: with `angles="all"`, those
+    about an atom with four neighbours, or in a planar group or a ring, have no shape that meets them all, and the first
+    projection raises an exception with the atoms of a smallest set. Hold `angles="hydrogens"`, or take lengths that
+    agree, `lengths="positions"`. Errors name the atoms, as after setTopology().
 
-    Constraints that the System has already are kept, and move into the ConstraintForce too. Terms that are replaced
-    stay in their Force, with a force constant of zero, because OpenMM's Forces cannot remove terms.
+    Constraints that the System has already are kept, and move into that ConstraintForce too; Forces that you have added
+    stay as they are. A further call appends to the Force of an earlier one, as moveConstraints() does. Terms that are
+    replaced stay in their Force, with a force constant of zero, because OpenMM's Forces cannot remove terms.
 
     With `lengths` the System needs no harmonic terms: its potential may be machine-learned, AMOEBA, or that of beads
     (docs: Potentials without bonds). Bonds are those of the topology or, for `bonds="covalent"`, all pairs of atoms

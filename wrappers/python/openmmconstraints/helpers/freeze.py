@@ -61,10 +61,10 @@ def freeze(system: mm.System, atoms: Iterable[Atoms] | app.topology.Residue | ap
     """Freeze atoms: set their masses to zero, and adapt the constraints of the System to that.
 
     Constraints and rigid bodies of massless particles only are removed, wherever they are listed. System constraints
-    between a massless and a massive particle, which OpenMM refuses, move into a ConstraintForce, where the massless
-    particle is an anchor. If any constraint has an anchor, the System's CMMotionRemovers are removed: they would take
-    away the motion about it. Rigid bodies with atoms that still move are kept. A second call with the same atoms
-    changes nothing.
+    between a massless and a massive particle, which OpenMM refuses, move into a ConstraintForce of their own, where the
+    massless particle is an anchor. If any constraint has an anchor, the System's CMMotionRemovers are removed: they
+    would take away the motion about it. Rigid bodies with atoms that still move are kept. A second call with the same
+    atoms changes nothing.
 
     Virtual sites follow the atoms that define them. They may be among `atoms` if those atoms are frozen too. A barostat
     moves frozen atoms with their molecules, as OpenMM does with massless particles. If they belong to several

@@ -39,7 +39,7 @@ def hold_lengths(
     lengths: Lengths,
     positions: Any,
 ) -> Constrained:
-    """Add constraints to a System at lengths that are given, and move all into a ConstraintForce."""
+    """Add constraints to a System at lengths that are given, and move all into a ConstraintForce of their own."""
     terms, listing = Terms(system, topology), Listing(system)
     atoms, x, vectors = terms.atoms, None, None
     if positions is not None:

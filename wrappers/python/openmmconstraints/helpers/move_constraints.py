@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Move a System's own constraints into a ConstraintForce."""
+"""Move a System's own constraints into a ConstraintForce of their own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openmmconstraints.wrapper import ConstraintForce, _moveConstraints
 
 
 def moveConstraints(system: mm.System, topology: app.Topology | None = None) -> ConstraintForce | None:
-    """Move all constraints of a System into a ConstraintForce of that System.
+    """Move all constraints of a System into a ConstraintForce of their own, which is added to the System.
 
     OpenMM builds its own constraint solver for everything in System.addConstraint(), whatever the integrator: that
     takes seconds to hours for large coupled sets, and cannot represent singular ones. Only this
@@ -24,9 +24,10 @@ def moveConstraints(system: mm.System, topology: app.Topology | None = None) -> 
     Call it when all other Forces have been added and before a Context is created. The constraints keep their order and
     their meaning. In a periodic System they use the minimum image, as System constraints do with this package's
     integrators, except those longer than half the shortest width of the default box, which have no minimum image: they
-    go to a second ConstraintForce, without it. A ConstraintForce that the System has already is used if its
-    periodic setting is the right one. System constraints between massless particles are ignored, and stay in the
-    System: in a Force they would be checked. OpenMM's minimizer sees System constraints only; minimize() sees all.
+    go to a second ConstraintForce, without it. Forces that you have added stay as they are. A further call appends to
+    the Force of an earlier one, which it knows by its name, "MovedConstraints", unless you have added anything but
+    distances to that. System constraints between massless particles are ignored, and stay in the System: in a Force
+    they would be checked. OpenMM's minimizer sees System constraints only; minimize() sees all.
 
     Parameters
     ----------

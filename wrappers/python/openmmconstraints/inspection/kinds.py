@@ -13,6 +13,8 @@ DISTANCE, ANGLE, DIHEDRAL, CENTROIDS, EXPRESSION, BODY = range(6)
 #: What messages call them, and how many particles one has (0: any number).
 NOUNS = ("distance", "angle", "dihedral", "centroid distance", "expression", "rigid body")
 SIZES = (2, 3, 4, 0, 0, 0)
+#: The name of the Forces that moveConstraints(), constrain() and freeze() add (openmmapi/src/MoveConstraints.cpp).
+MOVED_CONSTRAINTS = "MovedConstraints"
 #: Kinds of groups of constraints: ConstraintGroup::Kind in openmmconstraints/Diagnosis.h.
 REDUNDANT, STRAIGHT, FLAT, SPATIAL, ILL_CONDITIONED, RIGID = range(6)
 #: Those of rigid bodies that distances and angles hold.
