@@ -14,6 +14,7 @@ from openmm import unit
 from platforms import FEWER, LARGER, bound, under_test
 
 import openmmconstraints as mc
+from openmmconstraints.freeenergy import Distance
 from openmmconstraints.inspection.energy import BOLTZMANN
 from openmmconstraints.reporters.blocking import WeightedAverage
 from openmmconstraints.reporters.blue_moon_reporter import read_mean_force
@@ -163,7 +164,7 @@ def test_csv(tmp_path):
     system, positions = trimer(1.5)
     simulation = simulate(system, langevin(), positions)
     path = tmp_path / "force.csv"
-    reporter = mc.BlueMoonReporter(str(path), 10, [2, -3])
+    reporter = mc.BlueMoonReporter(str(path), 10, [2, Distance(0, 1)])
     simulation.reporters.append(reporter)
     simulation.step(400)
     multipliers, corrections, log_z = simulation.integrator.computeBlueMoon([2, 0])
@@ -253,6 +254,7 @@ def test_inside_a_compound_integrator():
     agree(reporter.getMeanForce(), -2 * KT / 0.2, 2.0)
 
 
+@pytest.mark.filterwarnings("ignore:BlueMoonReporter. coordinates=0 is System constraint 0")
 def test_force_and_index_beside_other_forces():
     """A System constraint, a distance, an expression, and then the Force that is meant: its second constraint."""
     system, _, positions = dimer()

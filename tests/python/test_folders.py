@@ -27,7 +27,17 @@ ORDER = (
     "__main__.py",
 )
 #: These belong to the compiled wrapper; they import no folder.
-WRAPPER = ("_arrays", "_build_info", "_enums", "_groups", "_openmm", "_proxies", "_quantities", "wrapper")
+WRAPPER = (
+    "_arrays",
+    "_build_info",
+    "_constraint_index",
+    "_enums",
+    "_groups",
+    "_openmm",
+    "_proxies",
+    "_quantities",
+    "wrapper",
+)
 
 
 def imported(path):

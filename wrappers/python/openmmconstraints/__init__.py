@@ -14,6 +14,7 @@
 from openmmconstraints import _openmm, freeenergy
 from openmmconstraints._atoms import take_atoms
 from openmmconstraints._build_info import VERSION as __version__
+from openmmconstraints._constraint_index import ConstraintIndex, refuse_indices_of_forces, return_indices
 from openmmconstraints._groups import require_pairs
 from openmmconstraints.health import Health
 from openmmconstraints.helpers import (
@@ -30,6 +31,7 @@ from openmmconstraints.helpers import (
 )
 from openmmconstraints.inspection.constraint_forces import computeConstraintForces, computeConstraintVirial
 from openmmconstraints.inspection.display import add_representations
+from openmmconstraints.inspection.numbering import multiplierIndex
 from openmmconstraints.inspection.pressure import computePressure, computePressureTensor
 from openmmconstraints.inspection.values import add_values
 from openmmconstraints.minimization.minimize import Minimum, minimize
@@ -55,6 +57,8 @@ from openmmconstraints.wrapper import (
 
 _openmm.load_plugins()
 add_representations()
+return_indices(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
+refuse_indices_of_forces(ConstraintIntegrator)
 take_atoms(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
 add_values(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
 require_pairs(RattleMTSIntegrator, RattleMTSLangevinIntegrator)
@@ -65,6 +69,7 @@ __all__ = [
     "Constrained",
     "ConstraintForce",
     "ConstraintForceIntegrator",
+    "ConstraintIndex",
     "ConstraintIntegrator",
     "ConstraintReporter",
     "ConstraintStateReporter",
@@ -94,6 +99,7 @@ __all__ = [
     "makeRigid",
     "minimize",
     "moveConstraints",
+    "multiplierIndex",
     "replaceSolver",
     "setTopology",
 ]

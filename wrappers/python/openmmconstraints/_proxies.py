@@ -53,7 +53,7 @@ def _typed(cls, base):
 
 def __copy__(self):
     duplicate = _typed(type(self), openmm.XmlSerializer.clone(self))
-    duplicate.__setstate__(copy.deepcopy(self.__getstate__()))
+    duplicate.__setstate__(copy.deepcopy(self.__getstate__(), {id(self): duplicate}))
     return duplicate
 
 

@@ -40,6 +40,7 @@ from openmmconstraints.freeenergy.coordinates import Angle, CentroidDistance, Co
 from openmmconstraints.freeenergy.profile import FreeEnergyProfile, MeanForceProfile
 from openmmconstraints.freeenergy.torsions import chi1, omega, phi, psi
 from openmmconstraints.freeenergy.windows import (
+    CoordinateSource,
     SystemSource,
     Window,
     WindowError,
@@ -82,7 +83,7 @@ __all__ = [
 def mean_force_profile(
     system: SystemSource,
     positions: Any,
-    coordinate: Coordinate,
+    coordinate: CoordinateSource,
     values: Iterable[float] | unit.Quantity,
     integrator: RattleLangevinIntegrator,
     steps: int,
@@ -104,11 +105,13 @@ def mean_force_profile(
     Parameters
     ----------
     system : openmm.System, str or callable
-        without a constraint on the coordinate; or its XML; or a picklable function that builds it
+        without a constraint on the coordinate, unless that is given by it; or its XML; or a picklable function that
+        builds it
     positions : array or Quantity
         where the pull starts, of shape (numParticles, 3), in nm
     coordinate : Coordinate
-        Distance, CentroidDistance, Angle or Dihedral, with the indices of particles
+        Distance, CentroidDistance, Angle or Dihedral, with the indices of particles; or what addDistance(),
+        addDihedral(), ... returned, or (force, "dihedral", 0), for a constraint of the System, whose value is set then
     values : array or Quantity
         of the coordinate (nm, rad), in ascending or descending order
     integrator : RattleLangevinIntegrator
@@ -141,7 +144,7 @@ def mean_force_profile(
     WindowError
         if a run fails; the message says at which value, and why
     """
-    check_run(coordinate, integrator)
+    coordinate = check_run(system, coordinate, integrator)
     values = coordinate.to_numbers(values)
     if len(values) < 2 or not (np.all(np.diff(values) > 0) or np.all(np.diff(values) < 0)):
         raise ValueError(

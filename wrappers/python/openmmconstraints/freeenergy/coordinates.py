@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from math import isfinite, tau
 from operator import index
 from typing import Any
@@ -17,6 +17,8 @@ from openmm import app, unit
 
 from openmmconstraints._atoms import to_particle
 from openmmconstraints._quantities import require_radians, to_number
+from openmmconstraints.inspection.kinds import ANGLE, CENTROIDS, DIHEDRAL, DISTANCE, METHODS
+from openmmconstraints.inspection.numbering import blocks_of
 from openmmconstraints.wrapper import ConstraintForce
 
 
@@ -44,6 +46,20 @@ class Coordinate(ABC):
     def measure(self, system: mm.System, positions: np.ndarray) -> float | None:
         """Its value at positions [numParticles, 3] (nm); None if not known: then a pull begins by projection."""
         return None
+
+    def find_in(self, system: mm.System) -> int:
+        """The constraint of a System that holds it, as its place in ConstraintIntegrator.getMultipliers().
+
+        :raises ValueError: if there is none
+        """
+        raise ValueError(
+            f"{self.label}: {type(self).__name__} does not tell which constraint holds it. Give what addConstraint() "
+            "returned, or (force, index)."
+        )
+
+    def held_by(self, system: mm.System) -> int:
+        """The constraint that hold() has made, as its place in ConstraintIntegrator.getMultipliers(); -1: the last."""
+        return -1
 
     def to_numbers(self, values: Any) -> list[float]:
         """Values in the coordinate's unit, without it.
@@ -74,13 +90,18 @@ class Coordinate(ABC):
 class _Constrained(Coordinate):
     """A coordinate of ConstraintForce. `periodic` (minimum image) is None for as the System is."""
 
+    #: The index in the System of a Force that has a constraint on it, and the constraint's index there: runs set its
+    #: value, instead of adding another one. None: they add one.
+    held: tuple[int, int] | None = field(default=None, kw_only=True, repr=False)
+    _kind = DISTANCE
+
     def __post_init__(self) -> None:
         """Atoms of a Topology become their indices.
 
         :raises TypeError, ValueError: if there is anything but different particles
         """
         kind, singles = type(self).__name__, []
-        for name in (field.name for field in fields(self)):
+        for name in (one.name for one in fields(self)):
             given = getattr(self, name)
             if name.startswith("particles"):
                 object.__setattr__(self, name, _group(given, kind))
@@ -90,8 +111,14 @@ class _Constrained(Coordinate):
         if len(set(singles)) < len(singles):
             raise ValueError(f"{kind}: a particle is given twice: {', '.join(map(str, singles))}.")
 
-    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
-        raise NotImplementedError
+    @property
+    def _entries(self) -> tuple[Any, ...]:
+        """Its particles, as ConstraintForce takes them."""
+        return tuple(getattr(self, one.name) for one in fields(self) if one.name.startswith("particle"))
+
+    def _value(self, value: float) -> Any:
+        """A Quantity: a pull may begin some periods away."""
+        return value * unit.radian if self.unit_name == "radian" else value
 
     def _meter(self) -> mm.Force:
         """A Force of OpenMM whose energy is the value of the coordinate."""
@@ -104,17 +131,42 @@ class _Constrained(Coordinate):
     def _require_particles(self, system: mm.System) -> None:
         """:raises ValueError: if one is not in the System"""
         count = system.getNumParticles()
-        of_fields = [getattr(self, field.name) for field in fields(self) if field.name.startswith("particle")]
-        largest = max(max(given) if isinstance(given, tuple) else given for given in of_fields)
+        largest = max(max(given) if isinstance(given, tuple) else given for given in self._entries)
         if largest >= count:
             raise ValueError(f"{self.label}: there is no particle {largest}: the System has {count}, 0 to {count - 1}.")
 
     def hold(self, system: mm.System, value: float, rate: float = 0.0) -> None:
         self._require_particles(system)
+        name = METHODS[self._kind]
+        if self.held is not None:
+            force = ConstraintForce.cast(system.getForce(self.held[0]))
+            getattr(force, f"set{name}Parameters")(self.held[1], *self._entries, self._value(value))
+            getattr(force, f"set{name}Rate")(self.held[1], rate)
+            return
         force = ConstraintForce()
         self._set_periodic(force, system)
-        self._add(force, value, rate)
+        getattr(force, f"add{name}")(*self._entries, self._value(value), rate)
         system.addForce(force)
+
+    def held_by(self, system: mm.System) -> int:
+        if self.held is None:
+            return -1
+        place, index = self.held
+        blocks = blocks_of(system)
+        return next(block.first + index for block in blocks if (block.place, block.kind) == (place, self._kind))
+
+    def find_in(self, system: mm.System) -> int:
+        wanted = _both_ways(self._entries)
+        same_kind = [block for block in blocks_of(system) if block.kind == self._kind]
+        for block in same_kind:
+            for number in range(block.size):
+                if _both_ways(block.entries(system, number)) == wanted:
+                    return block.first + number
+        count = sum(block.size for block in same_kind)
+        raise ValueError(
+            f"{self.label}: no constraint of the System holds it; there are {count} of this kind. Add one with "
+            f"ConstraintForce.add{METHODS[self._kind]}() before the Context is created."
+        )
 
     def measure(self, system: mm.System, positions: np.ndarray) -> float | None:
         self._require_particles(system)
@@ -128,6 +180,12 @@ class _Constrained(Coordinate):
         context = mm.Context(bare, mm.VerletIntegrator(0.001), mm.Platform.getPlatform("Reference"))
         context.setPositions(positions)
         return context.getState(energy=True).getPotentialEnergy().value_in_unit(unit.kilojoule_per_mole)
+
+
+def _both_ways(entries: Iterable[Any]) -> frozenset[Any]:
+    """The same for particles in either order."""
+    groups = tuple(entry if isinstance(entry, int) else frozenset(entry) for entry in entries)
+    return frozenset((groups, groups[::-1]))
 
 
 def _index(atom: Any, kind: str) -> int:
@@ -170,9 +228,6 @@ class Distance(_Constrained):
     def label(self) -> str:
         return f"distance {self.particle1}-{self.particle2}"
 
-    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
-        force.addDistance(self.particle1, self.particle2, value, rate)
-
     def _meter(self) -> mm.Force:
         return _expression("distance", self.particle1, self.particle2)
 
@@ -184,13 +239,11 @@ class CentroidDistance(_Constrained):
     particles1: tuple[int, ...]
     particles2: tuple[int, ...]
     periodic: bool | None = None
+    _kind = CENTROIDS
 
     @property
     def label(self) -> str:
         return f"distance of the centres of {len(self.particles1)} and {len(self.particles2)} particles"
-
-    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
-        force.addCentroidDistance(self.particles1, self.particles2, value, rate)
 
     def _meter(self) -> mm.Force:
         force = mm.CustomCentroidBondForce(2, "distance(g1,g2)")
@@ -206,14 +259,12 @@ class Angle(_Constrained):
     particle2: int
     particle3: int
     periodic: bool | None = None
+    _kind = ANGLE
     unit_name = "radian"
 
     @property
     def label(self) -> str:
         return f"angle {self.particle1}-{self.particle2}-{self.particle3}"
-
-    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
-        force.addAngle(self.particle1, self.particle2, self.particle3, value * unit.radian, rate)
 
     def _meter(self) -> mm.Force:
         return _expression("angle", self.particle1, self.particle2, self.particle3)
@@ -228,6 +279,7 @@ class Dihedral(_Constrained):
     particle3: int
     particle4: int
     periodic: bool | None = None
+    _kind = DIHEDRAL
     unit_name = "radian"
     period = tau
 
@@ -235,9 +287,9 @@ class Dihedral(_Constrained):
     def label(self) -> str:
         return f"dihedral {self.particle1}-{self.particle2}-{self.particle3}-{self.particle4}"
 
-    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
-        particles = (self.particle1, self.particle2, self.particle3, self.particle4)
-        force.addDihedral(*particles, value * unit.radian, rate)  # a Quantity: a pull may begin some periods away
-
     def _meter(self) -> mm.Force:
         return _expression("dihedral", self.particle1, self.particle2, self.particle3, self.particle4)
+
+
+#: Classes of coordinates that ConstraintForce holds, by their kind.
+BY_KIND = (Distance, Angle, Dihedral, CentroidDistance)

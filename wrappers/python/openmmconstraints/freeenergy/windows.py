@@ -16,8 +16,10 @@ import numpy as np
 import openmm as mm
 from openmm import app, unit
 
+from openmmconstraints._constraint_index import ConstraintIndex
 from openmmconstraints._quantities import to_positions
 from openmmconstraints.freeenergy.coordinates import Coordinate
+from openmmconstraints.freeenergy.held import to_coordinate
 from openmmconstraints.inspection.arguments import require, to_count
 from openmmconstraints.inspection.platforms import choose_platform
 from openmmconstraints.inspection.positions import positions_of
@@ -28,6 +30,8 @@ from openmmconstraints.wrapper import RattleLangevinIntegrator
 
 #: A System, its XML, or a picklable function that builds it.
 SystemSource: TypeAlias = mm.System | str | Callable[[], mm.System]
+#: A coordinate, or a constraint of the System that holds one.
+CoordinateSource: TypeAlias = Coordinate | ConstraintIndex | tuple[mm.Force, int] | tuple[mm.Force, str, int]
 
 
 class WindowError(RuntimeError):
@@ -46,7 +50,7 @@ class Window:
 def run_window(
     system: SystemSource,
     positions: Any,
-    coordinate: Coordinate,
+    coordinate: CoordinateSource,
     value: float,
     integrator: RattleLangevinIntegrator,
     steps: int,
@@ -66,11 +70,13 @@ def run_window(
     Parameters
     ----------
     system : openmm.System, str or callable
-        without a constraint on the coordinate; or its XML; or a function without arguments that builds it
+        without a constraint on the coordinate, unless that is given by it; or its XML; or a function without arguments
+        that builds it
     positions : array or Quantity
         of shape (numParticles, 3), in nm
     coordinate : Coordinate
-        what is held: Distance, Angle, Dihedral
+        what is held: Distance, CentroidDistance, Angle or Dihedral; or what addDistance(), addDihedral(), ... returned,
+        or (force, "dihedral", 0), for a constraint of the System, whose value is set then
     value : float or Quantity
         in the coordinate's unit
     integrator : RattleLangevinIntegrator
@@ -91,13 +97,13 @@ def run_window(
     WindowError
         if anything fails, with OpenMM's or this package's message
     """
-    check_run(coordinate, integrator)
+    coordinate = check_run(system, coordinate, integrator)
     [value] = coordinate.to_numbers([value])
     steps, equilibration, interval = check_lengths(steps, equilibration, interval)
     try:
         simulation = _start(system, positions, coordinate, value, 0.0, integrator, seed, platform, properties)
         simulation.step(equilibration)
-        reporter = BlueMoonReporter(file, interval)
+        reporter = BlueMoonReporter(file, interval, coordinate.held_by(simulation.system))
         simulation.reporters.append(reporter)
         simulation.step(steps)
         return Window(value, reporter.getMeanForce(), _positions(simulation))
@@ -108,7 +114,7 @@ def run_window(
 def pull(
     system: SystemSource,
     positions: Any,
-    coordinate: Coordinate,
+    coordinate: CoordinateSource,
     values: Iterable[float] | unit.Quantity,
     integrator: RattleLangevinIntegrator,
     steps: int,
@@ -134,7 +140,7 @@ def pull(
     list of arrays
         positions [numParticles, 3] (nm) on arrival at each value
     """
-    check_run(coordinate, integrator)
+    coordinate = check_run(system, coordinate, integrator)
     values = coordinate.to_numbers(values)
     steps = to_count(steps, "freeenergy", "steps from one value to the next", least=0)
     source = _load(system)
@@ -164,7 +170,7 @@ def pull(
 def run_windows(
     system: SystemSource,
     positions: Sequence[Any],
-    coordinate: Coordinate,
+    coordinate: CoordinateSource,
     values: Iterable[float] | unit.Quantity,
     integrator: RattleLangevinIntegrator,
     steps: int,
@@ -210,7 +216,7 @@ def run_windows(
     WindowError
         if a window fails; those that have not begun are cancelled
     """
-    check_run(coordinate, integrator)
+    coordinate = check_run(system, coordinate, integrator)
     values = coordinate.to_numbers(values)
     if len(positions) != len(values):
         raise ValueError(
@@ -260,16 +266,19 @@ def run_windows(
         return [future.result() for future in futures]
 
 
-def check_run(coordinate: Coordinate, integrator: RattleLangevinIntegrator) -> None:
-    """:raises TypeError: if they are anything else"""
-    if not isinstance(coordinate, Coordinate):
-        raise TypeError(f"freeenergy: coordinate is one such as freeenergy.Distance(0, 1), not {coordinate!r}.")
+def check_run(system: SystemSource, coordinate: CoordinateSource, integrator: RattleLangevinIntegrator) -> Coordinate:
+    """The coordinate; see to_coordinate().
+
+    :raises TypeError, ValueError: if one of them is anything else
+    """
+    coordinate = to_coordinate(system, coordinate)
     if not isinstance(integrator, RattleLangevinIntegrator):
         given = "the class" if isinstance(integrator, type) else type(integrator).__name__
         raise TypeError(
             f"the windows need a heat bath: RattleLangevinIntegrator, not {given}. Type RattleLangevinIntegrator("
             "temperature, friction, stepSize)."
         )
+    return coordinate
 
 
 def check_lengths(steps: int, equilibration: int, interval: int) -> tuple[int, int, int]:

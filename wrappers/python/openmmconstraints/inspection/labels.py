@@ -10,7 +10,7 @@ import openmm as mm
 from openmm import app
 
 from openmmconstraints.inspection.arguments import require
-from openmmconstraints.inspection.kinds import METHODS, constraint_of, expression_force, number_of, particles_of
+from openmmconstraints.inspection.numbering import block_of, blocks_of
 from openmmconstraints.wrapper import ConstraintForce
 
 MAX_NAMED = 6  # particles of a constraint
@@ -58,19 +58,5 @@ def constraint_particles(system: mm.System, constraint: int) -> list[int]:
     :param constraint: its index in the order of ConstraintIntegrator.getMultipliers()
     :raises IndexError: if there is no such constraint
     """
-    index = constraint
-    if 0 <= index < system.getNumConstraints():
-        return system.getConstraintParameters(index)[:2]
-    index -= system.getNumConstraints()
-    for force in system.getForces():
-        if ConstraintForce.isinstance(force):
-            force = ConstraintForce.cast(force)
-            for kind in range(len(METHODS)):
-                if 0 <= index < number_of(force, kind):
-                    return constraint_of(force, kind, index)[0]
-                index -= number_of(force, kind)
-        elif custom := expression_force(force):
-            if 0 <= index < custom.getNumConstraints():
-                return particles_of(custom, index)
-            index -= custom.getNumConstraints()
-    raise IndexError(f"there is no constraint {constraint}")
+    block, index = block_of(blocks_of(system), constraint)
+    return block.particles(system, index)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from math import exp, isnan, log, nan
 from os import PathLike, fspath
@@ -13,36 +14,32 @@ import numpy as np
 import openmm as mm
 from openmm import unit
 
-from openmmconstraints import wrapper
 from openmmconstraints._quantities import to_number
 from openmmconstraints.inspection.arguments import to_count
 from openmmconstraints.inspection.energy import BOLTZMANN
 from openmmconstraints.inspection.integrators import current_integrator
+from openmmconstraints.inspection.listing import Listing
+from openmmconstraints.inspection.numbering import (
+    OF_A_FORCE,
+    Block,
+    Chosen,
+    block_of,
+    blocks_of,
+    chosen_constraints,
+    is_plain,
+    place_of,
+)
 from openmmconstraints.reporters.blocking import MeanForce, WeightedAverage
 from openmmconstraints.reporters.rows import continue_file, latest, open_rows, parse, read_lines, require_writable
-from openmmconstraints.wrapper import (
-    ConstraintForce,
-    ConstraintIntegrator,
-    RattleLangevinIntegrator,
-    RattleNoseHooverIntegrator,
-)
+from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator
 
 if TYPE_CHECKING:
     from openmm import app
-
-# Every Force of this package that has multipliers; their base class cannot be asked for.
-_FORCES = [
-    cls
-    for cls in vars(wrapper).values()
-    if hasattr(cls, "getMultipliers") and hasattr(cls, "isinstance") and issubclass(cls, mm.Force)
-]
 
 _FOREIGN = (
     "BlueMoonReporter: {} reports no multipliers. Use RattleLangevinIntegrator or another integrator of "
     "openmmconstraints."
 )
-
-_Coordinate = int | tuple[ConstraintForce, int]
 
 
 class BlueMoonReporter:
@@ -57,7 +54,8 @@ class BlueMoonReporter:
     updateParametersInContext(), for another value of xi. Errors are by blocking.
     Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989), doi 10.1016/S0009-2614(89)87314-2.
 
-    >>> reporter = mc.BlueMoonReporter("force.csv", 10, coordinates=0)  # doctest: +SKIP
+    >>> angle = force.addAngle(0, 1, 2, 1.9)  # doctest: +SKIP
+    >>> reporter = mc.BlueMoonReporter("force.csv", 10, angle)  # doctest: +SKIP
     >>> simulation.reporters.append(reporter)  # doctest: +SKIP
     >>> simulation.step(100000)  # doctest: +SKIP
     >>> print(reporter.getMeanForce())  # kJ/mol/nm or kJ/mol/rad  # doctest: +SKIP
@@ -71,7 +69,7 @@ class BlueMoonReporter:
         self,
         file: str | PathLike[str] | TextIO | None,
         reportInterval: int,
-        coordinates: _Coordinate | Sequence[_Coordinate] = -1,
+        coordinates: Chosen | Sequence[Chosen] | None = None,
         temperature: float | unit.Quantity | None = None,
         append: bool = False,
     ) -> None:
@@ -83,10 +81,13 @@ class BlueMoonReporter:
             where to write; names that end in .gz or .bz2 are compressed; None to average only
         reportInterval : int
             the number of time steps between two samples
-        coordinates : int or (ConstraintForce, int), or a sequence of these
-            the constraints that hold xi_k: indices in the order of ConstraintIntegrator.getMultipliers(), negative ones
-            from its end (-1, the default: the last constraint), or a Force of the System and an index in the order of
-            its getMultipliers()
+        coordinates : a constraint, a sequence of them, or None
+            the constraints that hold xi_k. One is what addDistance(), addDihedral(), ... returned; or (force,
+            "dihedral", 0), a Force of the System and an index among its constraints of a kind ("distance", "angle",
+            "dihedral", "centroid distance", "expression"); or (force, 0), an index in the order of
+            force.getMultipliers(); or a coordinate such as freeenergy.Dihedral(4, 6, 8, 14); or an index in the order
+            of ConstraintIntegrator.getMultipliers(), negative ones from its end. None: the last constraint that is
+            neither the System's nor was moved by constrain() or moveConstraints()
         temperature : float or Quantity or None
             of the ensemble (K); None: the integrator's
         append : bool
@@ -101,7 +102,7 @@ class BlueMoonReporter:
             checked before its first step
         """
         self._interval = to_count(reportInterval, "BlueMoonReporter", "reportInterval")
-        self._coordinates = _parse(coordinates)
+        self._coordinates = None if coordinates is None else chosen_constraints(coordinates, "BlueMoonReporter")
         self._temperature: float | None = None
         if temperature is not None:
             self._temperature = to_number(temperature, "kelvin", "BlueMoonReporter", "temperature")
@@ -110,7 +111,8 @@ class BlueMoonReporter:
         self._append = append
         self._kT = nan  # until the first step is asked for
         self._indices: list[int] = []
-        self._average = WeightedAverage(len(self._coordinates))
+        self._size = 1 if self._coordinates is None else len(self._coordinates)
+        self._average = WeightedAverage(self._size)
         self._out: TextIO | None = None
         self._continued: str | None = None  # until the first step continues it
         self._owned = isinstance(file, (str, PathLike))
@@ -127,6 +129,7 @@ class BlueMoonReporter:
 
         :raises TypeError: if the integrator is not one of this package's
         :raises ValueError: if there is no such constraint, or no temperature
+        :raises ValueError: if the System has other constraints than when its Context was created
         :raises OpenMMException: if a constraint cannot be a coordinate: it depends on others, or some constraint moves
         :raises ValueError: if a file that is to be continued is another run's
         """
@@ -175,7 +178,7 @@ class BlueMoonReporter:
             statistical inefficiency; nan where there are too few samples
         :raises IndexError: if there is no such coordinate
         """
-        return self._average.estimate(range(len(self._coordinates))[index])
+        return self._average.estimate(range(self._size)[index])
 
     def _thermal_energy(self, integrator: ConstraintIntegrator) -> float:
         if self._temperature is not None:
@@ -188,13 +191,25 @@ class BlueMoonReporter:
 
     def _resolve(self, simulation: app.Simulation, count: int) -> list[int]:
         """Indices in the order of getMultipliers()."""
-        indices = []
-        for force, index in self._coordinates:
-            first, size = (0, count) if force is None else _place(simulation, force)
-            if not -size <= index < size:
-                raise ValueError(f"BlueMoonReporter: there is no constraint {index}; there are {size}")
-            indices.append(first + index % size)
-        return indices
+        system, blocks = simulation.system, blocks_of(simulation.system)
+        now = blocks[-1].first + blocks[-1].size
+        if now != count:
+            raise ValueError(
+                f"BlueMoonReporter: the System has {now} constraints, and its Context was created with {count}. "
+                "Call simulation.context.reinitialize(preserveState=True)."
+            )
+        if self._coordinates is None:
+            if count == 0:
+                raise ValueError("BlueMoonReporter: the System has no constraint that could hold a coordinate.")
+            number = _default(blocks)
+            _warn_of_moved(system, blocks, number, "without coordinates= the last constraint is taken, which")
+            return [number]
+        numbers = []
+        for one in self._coordinates:
+            numbers.append(place_of(system, one, "BlueMoonReporter"))
+            if is_plain(one):
+                _warn_of_moved(system, blocks, numbers[-1], f"coordinates={one}")
+        return numbers
 
     def _write(self, row: Iterable[str]) -> None:
         if self._out is None:
@@ -250,34 +265,23 @@ def _step_of(line: str) -> int:
     return int(line.split(",", 1)[0])
 
 
-def _parse(coordinates: _Coordinate | Sequence[_Coordinate]) -> list[tuple[ConstraintForce | None, int]]:
-    """All of them as (Force or None, index)."""
-    whole = (int, np.integer)
-    if isinstance(coordinates, whole):
-        return [(None, int(coordinates))]
-    if isinstance(coordinates, tuple) and len(coordinates) == 2 and isinstance(coordinates[0], mm.Force):
-        if isinstance(coordinates[1], whole):
-            return [(coordinates[0], int(coordinates[1]))]
-    elif isinstance(coordinates, Iterable) and not isinstance(coordinates, str):
-        parsed = [one for coordinate in coordinates for one in _parse(coordinate)]
-        if not parsed:
-            raise ValueError("BlueMoonReporter: there are no coordinates")
-        return parsed
-    raise TypeError(f"BlueMoonReporter: {coordinates!r} is neither an index nor (ConstraintForce, index)")
+def _warn_of_moved(system: mm.System, blocks: Sequence[Block], number: int, what: str) -> None:
+    """Warn where an index finds a bond of a force field: indices of a Force begin at 0, too."""
+    block, _ = block_of(blocks, number)
+    if block.is_moved:
+        moved = "" if block.force is None else ", which was a System constraint"
+        warnings.warn(
+            f"BlueMoonReporter: {what} is {Listing(system).describe(number)}{moved}. For a constraint of a Force give "
+            f"{OF_A_FORCE}. If this one is meant, give it as a coordinate such as freeenergy.Distance(0, 1).",
+            stacklevel=2,
+        )
 
 
-def _place(simulation: app.Simulation, force: ConstraintForce) -> tuple[int, int]:
-    """Where a Force's constraints begin in the order of getMultipliers(), and how many they are."""
-    first = simulation.system.getNumConstraints()
-    for other in simulation.system.getForces():
-        kinds = [cls for cls in _FORCES if cls.isinstance(other)]
-        if not kinds:
-            continue
-        size = len(kinds[0].cast(other).getMultipliers(simulation.context))
-        if int(other.this) == int(force.this):
-            return first, size
-        first += size
-    raise ValueError("BlueMoonReporter: the Force of a coordinate is not in the System of the Simulation")
+def _default(blocks: Sequence[Block]) -> int:
+    """The last constraint of a Force that no helper has made; the last one, if there are no others."""
+    others = [block for block in blocks if block.size > 0 and not block.is_moved]
+    last = others[-1] if others else blocks[-1]
+    return last.first + last.size - 1
 
 
 def _header(indices: list[int]) -> list[str]:
