@@ -35,6 +35,11 @@ class Coordinate(ABC):
     def label(self) -> str:
         """Its name in plots and tables, without a unit."""
 
+    @property
+    def force_unit(self) -> str:
+        """The unit of a mean force along it."""
+        return f"kJ/mol/{ {'nanometer': 'nm', 'radian': 'rad'}.get(self.unit_name, self.unit_name) }"
+
     @abstractmethod
     def hold(self, system: mm.System, value: float, rate: float = 0.0) -> None:
         """Add a Force whose last constraint holds xi = value + rate * t, t the Context's time.

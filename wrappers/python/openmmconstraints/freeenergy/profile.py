@@ -130,7 +130,7 @@ class MeanForceProfile:
     windows: tuple[Window, ...]  #: in the order of their values
 
     def __repr__(self) -> str:
-        return f"{_line(self)}, {_largest(self.error, ' at most')})"
+        return f"{_line(self)}, {_largest(self.error, f' {self.coordinate.force_unit} at most')})"
 
     def _repr_html_(self) -> str:
         return _to_html(self)
@@ -160,7 +160,7 @@ class MeanForceProfile:
 
     def plot(self, axes: Axes | None = None, label: str | None = None, **style: Any) -> Axes:
         """Draw it with a legend and its error band; see FreeEnergyProfile.plot."""
-        name = f"mean force dA/dξ (kJ/mol/{'nm' if self.coordinate.unit_name == 'nanometer' else 'rad'})"
+        name = f"mean force dA/dξ ({self.coordinate.force_unit})"
         return _draw(self, self.mean_force, name, axes, label, style, np.zeros(len(self.values)))
 
     def save(self, path: str | Path) -> None:

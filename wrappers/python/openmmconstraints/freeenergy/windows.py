@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -106,7 +106,10 @@ def run_window(
         reporter = BlueMoonReporter(file, interval, coordinate.held_by(simulation.system))
         simulation.reporters.append(reporter)
         simulation.step(steps)
-        return Window(value, reporter.getMeanForce(), _positions(simulation))
+        mean_force = reporter.getMeanForce()
+        if not mean_force.coordinate.startswith(coordinate.label):  # of an expression
+            mean_force = replace(mean_force, coordinate=coordinate.label, unit=coordinate.force_unit)
+        return Window(value, mean_force, _positions(simulation))
     except mm.OpenMMException as error:
         raise WindowError(f"{coordinate.label} = {value:g}: {error}") from None
 

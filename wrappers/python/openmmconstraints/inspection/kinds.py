@@ -15,6 +15,8 @@ NOUNS = ("distance", "angle", "dihedral", "centroid distance", "expression", "ri
 SIZES = (2, 3, 4, 0, 0, 0)
 #: The name of the Forces that moveConstraints(), constrain() and freeze() add (openmmapi/src/MoveConstraints.cpp).
 MOVED_CONSTRAINTS = "MovedConstraints"
+#: Kinds whose values are in radians; of all others with a value, in nm.
+ANGLES = (ANGLE, DIHEDRAL)
 #: Kinds of groups of constraints: ConstraintGroup::Kind in openmmconstraints/Diagnosis.h.
 REDUNDANT, STRAIGHT, FLAT, SPATIAL, ILL_CONDITIONED, RIGID = range(6)
 #: Those of rigid bodies that distances and angles hold.

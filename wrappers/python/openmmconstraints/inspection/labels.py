@@ -5,15 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import openmm as mm
 from openmm import app
 
 from openmmconstraints.inspection.arguments import require
+from openmmconstraints.inspection.kinds import ANGLES, CENTROIDS, EXPRESSION, NOUNS
 from openmmconstraints.inspection.numbering import block_of, blocks_of
-from openmmconstraints.wrapper import ConstraintForce
+from openmmconstraints.wrapper import ConstraintForce, CustomCentroidConstraintForce, CustomConstraintForce
 
 MAX_NAMED = 6  # particles of a constraint
+MOST_QUOTED = 40  # characters of an expression
 
 
 def atom_name(atom: app.topology.Atom) -> str:
@@ -40,6 +43,13 @@ def particle_names(system: mm.System) -> Sequence[str]:
     return ()
 
 
+def names_of_simulation(simulation: app.Simulation) -> Sequence[str]:
+    """The names that the System has, or those of the Simulation's Topology, if it is the System's."""
+    atoms = list(simulation.topology.atoms())
+    is_whole = len(atoms) == simulation.system.getNumParticles()
+    return particle_names(simulation.system) or ([atom_name(atom) for atom in atoms] if is_whole else ())
+
+
 def particle_label(names: Sequence[str], particle: int) -> str:
     """A:LEU3:CA, or the index of a particle without a name."""
     return (names[particle] if particle < len(names) else "") or str(particle)
@@ -50,6 +60,43 @@ def constraint_label(system: mm.System, names: Sequence[str], constraint: int) -
     particles = constraint_particles(system, constraint)
     label = "-".join(particle_label(names, particle) for particle in particles[:MAX_NAMED])
     return label if len(particles) <= MAX_NAMED else label + "-..."
+
+
+def coordinate_label(system: mm.System, names: Sequence[str], constraint: int) -> tuple[str, str]:
+    """What a constraint holds, and the unit of a mean force along it: dihedral 6-8-14-16 (ALA2 N-CA-C, ALA3 N).
+
+    :param constraint: its index in the order of ConstraintIntegrator.getMultipliers()
+    """
+    block, index = block_of(blocks_of(system), constraint)
+    particles = block.particles(system, index)
+    if block.kind == CENTROIDS:
+        sizes = " and ".join(str(len(group)) for group in block.entries(system, index))
+        what, shown = f"distance of the centres of {sizes} particles", []
+    else:
+        shown = particles[:MAX_NAMED]
+        what = "-".join(map(str, shown)) + ("-..." if len(particles) > MAX_NAMED else "")
+        what = f"{_expression(block.force)} of {what}" if block.kind == EXPRESSION else f"{NOUNS[block.kind]} {what}"
+    unit = {EXPRESSION: "kJ/mol per unit of it"}.get(block.kind, f"kJ/mol/{'rad' if block.kind in ANGLES else 'nm'}")
+    known = by_residue(names, shown)
+    return (f"{what} ({known})" if known else what), unit
+
+
+def by_residue(names: Sequence[str], particles: Sequence[int]) -> str:
+    """ALA2 N-CA-C, ALA3 N: names of particles in their order. The chain is left out where it is the same for all."""
+    labels = [particle_label(names, p).rsplit(":", 1) for p in particles]
+    if not any(len(label) == 2 for label in labels):
+        return ""
+    residues = [label[0] if len(label) == 2 else "" for label in labels]
+    chains = {residue.rpartition(":")[0] for residue in residues}
+    if len(chains) == 1:
+        residues = [residue.rpartition(":")[2] for residue in residues]
+    groups = groupby(zip(residues, labels, strict=True), key=lambda pair: pair[0])
+    return ", ".join(f"{residue} {'-'.join(label[-1] for _, label in group)}".strip() for residue, group in groups)
+
+
+def _expression(force: CustomConstraintForce | CustomCentroidConstraintForce) -> str:
+    text = force.getExpression()
+    return text if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]}..."
 
 
 def constraint_particles(system: mm.System, constraint: int) -> list[int]:

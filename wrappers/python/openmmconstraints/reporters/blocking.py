@@ -14,15 +14,18 @@ from openmmconstraints.inspection.energy import with_error
 
 @dataclass(frozen=True)
 class MeanForce:
-    """The derivative of a free energy, averaged over a constrained run."""
+    """The derivative of a free energy, averaged over a constrained run; str() says of what, and its unit."""
 
     mean: float  #: dA/dxi, kJ/mol per unit of the coordinate (nm, rad)
     error: float  #: its standard error, same unit; nan while the run is too short for an estimate
     samples: int  #: how many there are
     inefficiency: float  #: how many samples are worth an independent one (1: uncorrelated, less: alternating)
+    coordinate: str = ""  #: what is held: "dihedral 6-8-14-16 (ALA2 N-CA-C, ALA3 N)"; "": not known
+    unit: str = ""  #: of mean and error: "kJ/mol/nm" or "kJ/mol/rad"; "": not known
 
     def __str__(self) -> str:
-        return with_error(self.mean, self.error)
+        value = " ".join(filter(None, (with_error(self.mean, self.error), self.unit)))
+        return f"dA/dxi of {self.coordinate}: {value}" if self.coordinate else value
 
 
 #: From five blocks on, an error is itself known to about a half,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import exp, isnan, log, nan
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, TextIO
@@ -18,6 +19,7 @@ from openmmconstraints._quantities import to_number
 from openmmconstraints.inspection.arguments import to_count
 from openmmconstraints.inspection.energy import BOLTZMANN
 from openmmconstraints.inspection.integrators import current_integrator
+from openmmconstraints.inspection.labels import coordinate_label, names_of_simulation
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.inspection.numbering import (
     OF_A_FORCE,
@@ -58,8 +60,10 @@ class BlueMoonReporter:
     >>> reporter = mc.BlueMoonReporter("force.csv", 10, angle)  # doctest: +SKIP
     >>> simulation.reporters.append(reporter)  # doctest: +SKIP
     >>> simulation.step(100000)  # doctest: +SKIP
-    >>> print(reporter.getMeanForce())  # kJ/mol/nm or kJ/mol/rad  # doctest: +SKIP
-    12.3 ± 0.4
+    >>> print(reporter.getMeanForce())  # doctest: +SKIP
+    dA/dxi of angle 0-1-2 (HOH1 H1-O-H2): 12.3 ± 0.4 kJ/mol/rad
+
+    It is positive where A rises with xi: without the constraint, the molecule would be driven to smaller xi.
 
     Columns: step, time (ps), lambda_k, Z, G_k, and the mean so far with its standard error. Numbers are in OpenMM's
     units (kJ/mol, nm, rad).
@@ -111,6 +115,7 @@ class BlueMoonReporter:
         self._append = append
         self._kT = nan  # until the first step is asked for
         self._indices: list[int] = []
+        self._labels: list[tuple[str, str]] = []  # what each is, and the unit of a force along it
         self._size = 1 if self._coordinates is None else len(self._coordinates)
         self._average = WeightedAverage(self._size)
         self._out: TextIO | None = None
@@ -137,6 +142,8 @@ class BlueMoonReporter:
             integrator = current_integrator(simulation.integrator, _FOREIGN)
             self._indices = self._resolve(simulation, len(integrator.getMultipliers()))
             integrator.computeBlueMoon(self._indices)
+            names = names_of_simulation(simulation)
+            self._labels = [coordinate_label(simulation.system, names, k) for k in self._indices]
             kT = self._thermal_energy(integrator)
             if not self._append:
                 self._write(_header(self._indices))
@@ -175,10 +182,16 @@ class BlueMoonReporter:
 
         :param index: which of the reporter's coordinates
         :return: dA/dxi in kJ/mol per unit of the coordinate, its standard error, the number of samples and their
-            statistical inefficiency; nan where there are too few samples
+            statistical inefficiency; nan where there are too few samples. Printed, it says of which coordinate it
+            is, by names of atoms where the System has them (setTopology()) or the Simulation's Topology
         :raises IndexError: if there is no such coordinate
         """
-        return self._average.estimate(range(self._size)[index])
+        index = range(self._size)[index]
+        estimate = self._average.estimate(index)
+        if not self._labels:  # no step was taken
+            return estimate
+        coordinate, unit_name = self._labels[index]
+        return replace(estimate, coordinate=coordinate, unit=unit_name)
 
     def _thermal_energy(self, integrator: ConstraintIntegrator) -> float:
         if self._temperature is not None:
@@ -258,7 +271,7 @@ def read_mean_force(
     for _, line in rows[skip:]:
         values = [float(value) for value in line.split(",")]
         average.add(-0.5 * log(values[z]), np.array([values[force] + kT * values[correction]]))
-    return average.estimate()
+    return replace(average.estimate(), coordinate=f"constraint {columns[force].removeprefix('lambda_')}")
 
 
 def _step_of(line: str) -> int:
