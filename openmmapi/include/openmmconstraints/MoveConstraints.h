@@ -12,8 +12,8 @@ namespace ConstraintPlugin {
  *  order and their meaning: in a periodic System they use the minimum image, except those longer than half the shortest
  *  width of the default box, which go to a second ConstraintForce, without it. Any other ConstraintForce of the System
  *  is left as it is. A further call appends to the Force of an earlier one, which it knows by its name,
- *  "MovedConstraints", unless anything but distances was added to that. Constraints between massless particles, which OpenMM ignores in a System but a Force would check,
- *  stay where they are.
+ *  "MovedConstraints", unless anything but distances was added to that. Constraints between massless particles, which
+ *  OpenMM ignores in a System but a Force would check, stay where they are.
  *
  *  @param system  changed in place; no Context of it may exist
  *  @return the Force that took the constraints (the periodic one, if there were two), owned by the System; nullptr if
