@@ -53,7 +53,7 @@ system.addForce(bonds)
 
 integrator = mc.RattleLangevinIntegrator(temperature, 2 / u.picosecond, 4 * u.femtosecond)
 integrator.setRandomNumberSeed(1)
-integrator.setMaxProjection(0.2 * u.nanometer)
+integrator.setMaxProjection(0.3 * u.nanometer)  # the start is made up
 context = mm.Context(system, integrator, mm.Platform.getPlatformByName("CPU"))
 context.setPositions(positions)
 integrator.applyConstraints()

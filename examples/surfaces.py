@@ -43,6 +43,7 @@ def slide(expression: str, parameters: dict[str, float], start) -> tuple[np.ndar
     system.addForce(spring)
     integrator = mc.RattleIntegrator(1 * u.femtosecond)
     integrator.setConstraintTolerance(1e-10)  # nm: |sigma|/|grad sigma|
+    integrator.setMaxProjection(0.3)  # nm: starts are beside the surface
     context = mm.Context(system, integrator, mm.Platform.getPlatformByName("Reference"))
     context.setPositions([start])
     integrator.applyConstraints()

@@ -19,6 +19,7 @@ system.addForce(held)
 integrator = mc.RattleLangevinIntegrator(300 * u.kelvin, 1 / u.picosecond, 2 * u.femtosecond)
 simulation = app.Simulation(pdb.topology, system, integrator)
 simulation.context.setPositions(pdb.positions)
+integrator.setMaxProjection(0.5 * u.nanometer)  # far moves are meant here
 integrator.applyConstraints()  # turns the molecule there, in stages
 simulation.context.setVelocitiesToTemperature(300)
 simulation.step(2000)

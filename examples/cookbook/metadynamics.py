@@ -22,9 +22,9 @@ metadynamics = app.Metadynamics(system, [bias], 300 * u.kelvin, 5, 1 * u.kilojou
 integrator = mc.RattleLangevinIntegrator(300 * u.kelvin, 5 / u.picosecond, 2 * u.femtosecond)
 simulation = app.Simulation(pdb.topology, system, integrator, mm.Platform.getPlatformByName("Reference"))
 simulation.context.setPositions(pdb.positions)
+integrator.setMaxProjection(0.2 * u.nanometer)  # far moves are meant here
 integrator.applyConstraints()  # turns phi there, in stages
 simulation.context.setVelocitiesToTemperature(300)
 metadynamics.step(simulation, 60000)
-print("psi (degrees), free energy (kJ/mol):")
-for i, a in enumerate(metadynamics.getFreeEnergy()._value[:-1:2]):
-    print(f"{-180 + 20 * i:5d} {a:7.1f}")
+free = metadynamics.getFreeEnergy()._value[:-1:2]
+print("psi (degrees), free energy (kJ/mol):", *(f"{-180 + 20 * i:5d} {a:7.1f}" for i, a in enumerate(free)), sep="\n")

@@ -20,6 +20,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from validation.systems import ALANINE_DIPEPTIDE
 
+#: Far starts are what some tests are about; test_far_moves.py has the warning.
+pytestmark = pytest.mark.filterwarnings("ignore:applyConstraints")
+
 PHI, PSI = ("ACE:C", "ALA:N", "ALA:CA", "ALA:C"), ("ALA:N", "ALA:CA", "ALA:C", "NME:N")
 
 

@@ -13,6 +13,9 @@ from platforms import bound, under_test
 
 import openmmconstraints as mc
 
+#: Far starts are what some tests are about; test_far_moves.py has the warning.
+pytestmark = pytest.mark.filterwarnings("ignore:minimize. the projection")
+
 KINDS = [mc.RattleIntegrator, mc.ShakeIntegrator, lambda step: mc.RattleLangevinIntegrator(300, 1, step)]
 REFERENCE = mm.Platform.getPlatform("Reference")
 

@@ -107,7 +107,7 @@ public:
     /** Set the largest displacement of a particle when a step projects positions that are not those of the last step:
      * after setPositions(), setState(), or a change of a target or Context parameter. If a particle would move farther,
      * step() throws, because such positions are usually a mistake, and a projection in one stage would break bonds.
-     *  applyConstraints() has no such limit, nor have the moves of a barostat. Default: 0.05 nm.
+     *  applyConstraints() has no such limit, but warns in Python. The moves of a barostat have none. Default: 0.05 nm.
      *
      *  @param distance  nm, positive
      *  @throws OpenMMException if it is not positive, or not finite
@@ -130,7 +130,8 @@ public:
      * of the constraints change from their present values to their targets, dihedrals in the shorter direction, while
      * bond lengths and the distances of second neighbours are kept. These are defined by HarmonicBondForce,
      * CustomBondForce, HarmonicAngleForce, CustomAngleForce and ConstraintForce::setBonds(). A bond or distance that
-     * contradicts the constraints is released.
+     * contradicts the constraints is released. In Python a RuntimeWarning says so if a particle was moved by more than
+     * setMaxProjection(): set that to a longer way where such a move is meant.
      *
      *  @return the largest displacement of a particle (nm)
      *  @throws OpenMMException if the constraints cannot be satisfied; positions are then unchanged

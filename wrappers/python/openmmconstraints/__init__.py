@@ -32,6 +32,7 @@ from openmmconstraints.helpers import (
 from openmmconstraints.inspection.constraint_forces import computeConstraintForces, computeConstraintVirial
 from openmmconstraints.inspection.display import add_representations
 from openmmconstraints.inspection.numbering import multiplierIndex
+from openmmconstraints.inspection.moves import warn_of_far_moves
 from openmmconstraints.inspection.pressure import computePressure, computePressureTensor
 from openmmconstraints.inspection.values import add_values
 from openmmconstraints.minimization.minimize import Minimum, minimize
@@ -61,6 +62,7 @@ return_indices(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintF
 refuse_indices_of_forces(ConstraintIntegrator)
 take_atoms(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
 add_values(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
+warn_of_far_moves()
 require_pairs(RattleMTSIntegrator, RattleMTSLangevinIntegrator)
 
 __all__ = [

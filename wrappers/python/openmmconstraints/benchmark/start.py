@@ -14,6 +14,7 @@ from openmm import unit
 import openmmconstraints as mc
 from openmmconstraints.benchmark.model import Model
 from openmmconstraints.benchmark.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE, StartState
+from openmmconstraints.inspection.moves import project
 from openmmconstraints.inspection.system import particle_masses
 
 TOLERANCE = 1e-13
@@ -43,12 +44,12 @@ def thermalize(system: mm.System, positions: np.ndarray, steps: int) -> StartSta
     integrator.setConstraintTolerance(1e-8)
     context = mm.Context(system, integrator, mm.Platform.getPlatform("CPU"))
     context.setPositions(positions)
-    integrator.applyConstraints()
+    project(integrator)
     context.setVelocitiesToTemperature(TEMPERATURE, SEED)
     for done in range(0, steps, 10):  # a few at a time, so that Ctrl-C takes effect
         integrator.step(min(10, steps - done))
     integrator.setConstraintTolerance(TOLERANCE)
-    integrator.applyConstraints()
+    project(integrator)
     context.setVelocitiesToTemperature(TEMPERATURE, SEED)
     integrator.applyVelocityConstraints()
     return _at_half_step(context, system)

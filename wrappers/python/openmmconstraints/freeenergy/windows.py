@@ -21,6 +21,7 @@ from openmmconstraints._quantities import to_positions
 from openmmconstraints.freeenergy.coordinates import Coordinate
 from openmmconstraints.freeenergy.held import to_coordinate
 from openmmconstraints.inspection.arguments import require, to_count
+from openmmconstraints.inspection.moves import project, warn_of_move
 from openmmconstraints.inspection.platforms import choose_platform
 from openmmconstraints.inspection.positions import positions_of
 from openmmconstraints.reporters.blocking import MeanForce
@@ -65,7 +66,8 @@ def run_window(
     """Hold a coordinate at a value and average the mean force. Function and arguments are picklable.
 
     Positions are projected onto the constraints at the start: they have to be near the value, or the projection
-    distorts the molecule or fails; `pull` makes such positions. Velocities are drawn at the integrator's temperature.
+    distorts the molecule or fails; `pull` makes such positions. A RuntimeWarning tells of a particle that moves farther
+    than the integrator's setMaxProjection(). Velocities are drawn at the integrator's temperature.
 
     Parameters
     ----------
@@ -101,7 +103,8 @@ def run_window(
     [value] = coordinate.to_numbers([value])
     steps, equilibration, interval = check_lengths(steps, equilibration, interval)
     try:
-        simulation = _start(system, positions, coordinate, value, 0.0, integrator, seed, platform, properties)
+        source = system, positions, coordinate, value, 0.0, integrator, seed, platform, properties
+        simulation = _start(*source, "Start from positions near the value: pull() makes them.")
         simulation.step(equilibration)
         reporter = BlueMoonReporter(file, interval, coordinate.held_by(simulation.system))
         simulation.reporters.append(reporter)
@@ -149,8 +152,8 @@ def pull(
     source = _load(system)
     now, _ = positions_of(source, positions, "freeenergy")
     spacing = np.median(np.abs(np.diff(values))) if len(values) > 1 else 0.0
-    before = coordinate.measure(source, now)
-    before = values[0] if before is None else coordinate.nearest(before, values[0])
+    measured = coordinate.measure(source, now)
+    before = values[0] if measured is None else coordinate.nearest(measured, values[0])
     arrivals = []
     with progress_bar("pulling", len(values), progress) as advance:
         for number, (value, run_seed) in enumerate(zip(values, make_seeds(seed, len(values)), strict=True)):
@@ -159,8 +162,12 @@ def pull(
             time = length * integrator.getStepSize().value_in_unit(unit.picosecond)
             rate = (value - before) / time if time > 0 else 0.0
             start = value if time == 0 else before
+            is_near = number == 0 and time > 0 and measured is not None  # and other constraints may be far off
+            remedy = "Minimize before the pull: openmmconstraints.minimize(context)." if is_near else ""
             try:
-                simulation = _start(source, now, coordinate, start, rate, integrator, run_seed, platform, properties)
+                simulation = _start(
+                    source, now, coordinate, start, rate, integrator, run_seed, platform, properties, remedy
+                )
                 simulation.step(length)
             except mm.OpenMMException as error:
                 raise WindowError(f"pulling {coordinate.label} from {before:g} to {value:g}: {error}") from None
@@ -335,8 +342,12 @@ def _start(
     seed: int,
     platform: str | None,
     properties: Mapping[str, str] | None,
+    remedy: str,
 ) -> app.Simulation:
-    """A Simulation on the constraints, with velocities."""
+    """A Simulation on the constraints, with velocities.
+
+    :param remedy: what to do if the projection moves a particle far; empty: it may, without a word
+    """
     system, integrator = _load(system), copy.deepcopy(integrator)
     integrator.setRandomNumberSeed(seed)
     coordinate.hold(system, value, rate)
@@ -345,7 +356,9 @@ def _start(
         app.Topology(), system, integrator, choose_platform(platform), None if properties is None else dict(properties)
     )
     simulation.context.setPositions(positions_of(system, positions, "freeenergy")[0])
-    integrator.applyConstraints()
+    moved = project(integrator)
+    if remedy:
+        warn_of_move(moved, integrator, f"freeenergy: the start at {coordinate.label} = {value:g} was moved", remedy)
     simulation.context.setVelocitiesToTemperature(integrator.getTemperature(), seed)
     return simulation
 

@@ -11,6 +11,7 @@ import openmm as mm
 
 from openmmconstraints.helpers.lengths import FromPositions
 from openmmconstraints.helpers.pairs import Pair, Triple
+from openmmconstraints.inspection.moves import project
 from openmmconstraints.wrapper import ConstraintForce, RattleIntegrator
 
 
@@ -53,7 +54,7 @@ class Reference:
         try:
             context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
             context.setPositions(self.positions)
-            integrator.applyConstraints()
+            project(integrator)
         except mm.OpenMMException:  # a Context of the whole System has more to hold them, or tells what is wrong
             return 0.0, -1
         moved = context.getState(positions=True).getPositions(asNumpy=True)._value - self.positions

@@ -19,6 +19,7 @@ from openmmconstraints._quantities import to_number
 from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.integrators import current_integrator, own_integrators, stepping_integrator
 from openmmconstraints.inspection.labels import particle_label, particle_names
+from openmmconstraints.inspection.moves import project, warn_of_move
 from openmmconstraints.inspection.system import particle_masses, replacing_force
 from openmmconstraints.minimization.lbfgs import Point, descend, dot
 from openmmconstraints.wrapper import ConstraintIntegrator, RattleIntegrator
@@ -45,6 +46,7 @@ class Minimum:
     force: unit.Quantity  #: root-mean-square force along the constraint surface
     iterations: int
     evaluations: int  #: how many times forces were computed
+    largestMove: unit.Quantity  #: how far the projection at the start moved a particle
 
 
 def minimize(
@@ -87,7 +89,8 @@ def minimize(
     -----
     RuntimeWarning
         if it has not converged, and neither maxIterations nor the reporter stopped it: the platform's precision hides
-        any further descent, or the energy has no minimum
+        any further descent, or the energy has no minimum; and if the projection at the start moves a particle farther
+        than the integrator's setMaxProjection(), 0.05 nm by default: it is named
 
     Raises
     ------
@@ -123,7 +126,7 @@ def _minimize(context: mm.Context, wanted: float, most: int, reporter: mm.Minimi
             stopped = reporter is not None and surface.report(reporter, iterations, point)
             iterations += 1
         context.setPositions(surface.all_positions(point))
-        integrator.applyConstraints()
+        project(integrator)
         context.setVelocities(velocities)
         integrator.applyVelocityConstraints()
     force = surface.force(point)
@@ -141,6 +144,7 @@ def _minimize(context: mm.Context, wanted: float, most: int, reporter: mm.Minimi
         force * unit.kilojoule_per_mole / unit.nanometer,
         iterations,
         surface.evaluations,
+        surface.largest_move * unit.nanometer,
     )
 
 
@@ -213,6 +217,7 @@ class _Surface:
 
     def __init__(self, context: mm.Context, integrator: ConstraintIntegrator) -> None:
         self.evaluations = 0
+        self.largest_move = 0.0  # of a massive particle in the projection at the start, nm
         self._context = context
         self._integrator = integrator
         self._groups = integrator.getIntegrationForceGroups()
@@ -229,7 +234,8 @@ class _Surface:
         """
         positions = self._positions(self._context.getState(positions=True))
         self._require_finite(positions, "position")
-        self._integrator.applyConstraints()
+        project(self._integrator)
+        self._note_moves(positions)
         self._has_rates = bool(self._projected(np.zeros_like(self._masses)).any())
         state = self._evaluate()
         self._start = self._positions(state)
@@ -247,7 +253,7 @@ class _Surface:
         """The point that positions are projected to; of infinite energy if the projection fails."""
         try:
             self._context.setPositions(self._all(positions, self._start))
-            self._integrator.applyConstraints()
+            project(self._integrator)
             state = self._evaluate()
             if isfinite(self._energy(state)) and np.isfinite(self._forces(state)[self._moves]).all():
                 return self._point(state)
@@ -274,6 +280,18 @@ class _Surface:
         positions = self._positions(self._context.getState(positions=True))  # virtual sites too
         gradient = self._all(point.gradient, np.zeros_like(positions))
         return bool(reporter.report(iteration, positions.ravel(), gradient.ravel(), args))
+
+    def _note_moves(self, before: np.ndarray) -> None:
+        after = self._positions(self._context.getState(positions=True))
+        moves = np.where(self._moves, np.linalg.norm(after - before, axis=1), 0.0)
+        self.largest_move = float(moves.max(initial=0.0))
+        if self.largest_move > 0:
+            warn_of_move(
+                self.largest_move,
+                self._integrator,
+                f"minimize: the projection onto the constraints moved {self._name(int(np.argmax(moves)))}",
+                "If it was, setMaxProjection() of this package's integrators silences this.",
+            )
 
     def _evaluate(self) -> mm.State:
         self.evaluations += 1
