@@ -14,7 +14,7 @@ from platforms import bound, under_test
 import openmmconstraints as mc
 
 #: Far starts are what some tests are about; test_far_moves.py has the warning.
-pytestmark = pytest.mark.filterwarnings("ignore:minimize. the projection")
+pytestmark = pytest.mark.filterwarnings("ignore:minimize. the projection", "ignore:applyConstraints")
 
 KINDS = [mc.RattleIntegrator, mc.ShakeIntegrator, lambda step: mc.RattleLangevinIntegrator(300, 1, step)]
 REFERENCE = mm.Platform.getPlatform("Reference")
@@ -188,7 +188,7 @@ def test_moving_constraints_are_held_where_they_are():
     start = positions_of(context)
     force = mc.ConstraintForce.cast(system.getForce(3))
     force.setDistanceRate(1, 5)
-    force.setDihedralRate(0, -10)
+    force.setDihedralRate(0, -10 * unit.radian / unit.picosecond)
     context, integrator = make(system, start)
     context.setTime(0.01)
     assert mc.minimize(context, 0.01).converged

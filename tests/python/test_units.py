@@ -234,3 +234,61 @@ def test_reaction_coordinates_refuse_degrees_too():
         )
     dihedral.hold(system, 9.0, 0.1)  # where a pull may begin: some turns away from its first value
     assert mc.ConstraintForce.cast(system.getForce(0)).getDihedralParameters(0)[4] == 9 * unit.radian
+
+
+# ---- rates of angles ---------------------------------------------------------------------------------------------
+
+PER_PICOSECOND = r"90 rad/ps\? did you mean degrees\?.*1\.5708"
+
+
+def rates_set_by(rate):
+    """All ways to give the rate of an angle, each with what reads it."""
+    force = mc.ConstraintForce()
+    force.addAngle(0, 1, 2, 1.5)
+    force.addDihedral(0, 1, 2, 3, 1)
+    return force, (
+        lambda: force.getAngleRate(force.addAngle(0, 1, 2, 1.5, rate)),
+        lambda: force.getAngleRate(force.addAngle(0, 1, 2, angle=1.5, rate=rate)),
+        lambda: force.getDihedralRate(force.addDihedral(0, 1, 2, 3, 1, rate, 5)),
+        lambda: force.getDihedralRate(force.addDihedral(0, 1, 2, particle4=3, angle=1, startTime=5, rate=rate)),
+        lambda: force.setAngleRate(0, rate) or force.getAngleRate(0),
+        lambda: force.setDihedralRate(index=0, rate=rate) or force.getDihedralRate(0),
+    )
+
+
+@pytest.mark.parametrize("value", [90, -90.0, np.float32(90), np.int64(90)])
+def test_a_plain_rate_of_an_angle_beyond_pi_must_be_degrees(value):
+    force, calls = rates_set_by(value)
+    for call in calls:
+        with pytest.raises(ValueError, match=PER_PICOSECOND):
+            call()
+    assert force.getNumAngles() == force.getNumDihedrals() == 1
+    assert force.getAngleRate(0)._value == force.getDihedralRate(0)._value == 0
+
+
+@pytest.mark.parametrize(
+    "rate", [90 * unit.degree / unit.picosecond, 90 * unit.radian / unit.picosecond, 3.14, -3.14159]
+)
+def test_any_rate_with_a_unit_and_plain_ones_up_to_pi_are_taken(rate):
+    expected = rate if not unit.is_quantity(rate) else rate.value_in_unit(unit.radian / unit.picosecond)
+    for call in rates_set_by(rate)[1]:
+        assert call().value_in_unit(unit.radian / unit.picosecond) == pytest.approx(expected)
+
+
+def test_rates_of_lengths_have_no_such_bound():
+    force = mc.ConstraintForce()
+    force.addDistance(0, 1, 0.3, rate=90)
+    force.setDistanceRate(0, -90)
+    force.addCentroidDistance([0], [1], 0.3, rate=90)
+
+
+def test_a_fast_pull_of_an_angle_needs_no_unit():
+    """Its rate comes from values and times."""
+    system = openmm.System()
+    for _ in range(4):
+        system.addParticle(1)
+    mc.freeenergy.Dihedral(0, 1, 2, 3).hold(system, 1.0, 90.0)
+    mc.freeenergy.Angle(0, 1, 2).hold(system, 1.0, -90.0)
+    dihedral, angle = (mc.ConstraintForce.cast(system.getForce(k)) for k in range(2))
+    assert dihedral.getDihedralRate(0) == 90 * unit.radian / unit.picosecond
+    assert angle.getAngleRate(0) == -90 * unit.radian / unit.picosecond

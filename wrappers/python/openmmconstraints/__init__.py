@@ -16,6 +16,7 @@ from openmmconstraints._atoms import take_atoms
 from openmmconstraints._build_info import VERSION as __version__
 from openmmconstraints._constraint_index import ConstraintIndex, refuse_indices_of_forces, return_indices
 from openmmconstraints._groups import require_pairs
+from openmmconstraints._rates import require_radian_rates
 from openmmconstraints.health import Health
 from openmmconstraints.helpers import (
     Constrained,
@@ -61,6 +62,7 @@ add_representations()
 return_indices(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
 refuse_indices_of_forces(ConstraintIntegrator)
 take_atoms(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
+require_radian_rates(ConstraintForce)
 add_values(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
 warn_of_far_moves()
 require_pairs(RattleMTSIntegrator, RattleMTSLangevinIntegrator)

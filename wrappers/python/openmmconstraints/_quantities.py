@@ -3,7 +3,7 @@
 """Conversion of Quantities to plain numbers for C++, and back. The compiled wrapper calls these functions."""
 
 from collections.abc import Iterable
-from math import isinf, pi, radians, tau
+from math import isfinite, isinf, pi, radians, tau
 from numbers import Real
 
 import numpy
@@ -50,6 +50,23 @@ def require_radians(value, method: str, isDihedral: bool) -> None:
         raise ValueError(
             f"{method}: {value:g} radians? did you mean degrees? Plain numbers are radians: {value:g} degrees are "
             f"{radians(value):.6g}, or {value:g}*openmm.unit.degree."
+        )
+
+
+def require_radians_per_picosecond(value, method: str) -> None:
+    """Refuse a plain number for the rate of an angle that must be meant in degrees: more than half a turn in a ps. A
+    Quantity has a unit, and may have any value; what is no number is left to others.
+
+    Raises
+    ------
+    ValueError
+        if it is a plain number beyond pi
+    """
+    if isinstance(value, Real) and isfinite(value) and abs(value) > pi + ROUNDING:
+        raise ValueError(
+            f"{method}: {value:g} rad/ps? did you mean degrees? Plain numbers are radians per picosecond: {value:g} "
+            f"degrees per ps are {radians(value):.6g}, or {value:g}*openmm.unit.degree/openmm.unit.picosecond. A rate "
+            "above pi takes its unit, openmm.unit.radian/openmm.unit.picosecond."
         )
 
 

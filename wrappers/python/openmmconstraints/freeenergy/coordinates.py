@@ -21,6 +21,8 @@ from openmmconstraints.inspection.kinds import ANGLE, CENTROIDS, DIHEDRAL, DISTA
 from openmmconstraints.inspection.numbering import blocks_of
 from openmmconstraints.wrapper import ConstraintForce
 
+_ANGULAR = unit.radian / unit.picosecond
+
 
 class Coordinate(ABC):
     """A reaction coordinate xi. Derive from it for one that is not here; objects have to be picklable."""
@@ -271,6 +273,12 @@ class Angle(_Constrained):
     def label(self) -> str:
         return f"angle {self.particle1}-{self.particle2}-{self.particle3}"
 
+<<<<<<< HEAD
+=======
+    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
+        force.addAngle(self.particle1, self.particle2, self.particle3, value * unit.radian, rate * _ANGULAR)
+
+>>>>>>> 460dda9 (Refuse plain rates of angles that must be degrees)
     def _meter(self) -> mm.Force:
         return _expression("angle", self.particle1, self.particle2, self.particle3)
 
@@ -292,6 +300,14 @@ class Dihedral(_Constrained):
     def label(self) -> str:
         return f"dihedral {self.particle1}-{self.particle2}-{self.particle3}-{self.particle4}"
 
+<<<<<<< HEAD
+=======
+    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
+        particles = (self.particle1, self.particle2, self.particle3, self.particle4)
+        # Quantities: a pull may begin some periods away, and be fast.
+        force.addDihedral(*particles, value * unit.radian, rate * _ANGULAR)
+
+>>>>>>> 460dda9 (Refuse plain rates of angles that must be degrees)
     def _meter(self) -> mm.Force:
         return _expression("dihedral", self.particle1, self.particle2, self.particle3, self.particle4)
 
