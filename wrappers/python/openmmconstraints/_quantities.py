@@ -53,6 +53,14 @@ def require_radians(value, method: str, isDihedral: bool) -> None:
         )
 
 
+def ask_for_angstroms(value: float) -> str:
+    """The beginning of a message about a plain number that is far too long for nm."""
+    return (
+        f"{value:g} nm? did you mean angstrom? Plain numbers are nm: {value:g} angstrom are {value / 10:.6g}, or "
+        f"{value:g}*openmm.unit.angstrom. "
+    )
+
+
 def require_radians_per_picosecond(value, method: str) -> None:
     """Refuse a plain number for the rate of an angle that must be meant in degrees: more than half a turn in a ps. A
     Quantity has a unit, and may have any value; what is no number is left to others.

@@ -37,6 +37,7 @@ import numpy as np
 from openmm import unit
 
 from openmmconstraints.freeenergy.coordinates import Angle, CentroidDistance, Coordinate, Dihedral, Distance
+from openmmconstraints.freeenergy.plain_lengths import to_list
 from openmmconstraints.freeenergy.profile import FreeEnergyProfile, MeanForceProfile
 from openmmconstraints.freeenergy.torsions import chi1, omega, phi, psi
 from openmmconstraints.freeenergy.windows import (
@@ -113,7 +114,7 @@ def mean_force_profile(
         Distance, CentroidDistance, Angle or Dihedral, with the indices of particles; or what addDistance(),
         addDihedral(), ... returned, or (force, "dihedral", 0), for a constraint of the System, whose value is set then
     values : array or Quantity
-        of the coordinate (nm, rad), in ascending or descending order
+        of the coordinate (nm, rad), in ascending or descending order. Plain lengths that must be angstroms are refused
     integrator : RattleLangevinIntegrator
         a template, with temperature, friction, step size and tolerance: every run takes a copy
     steps : int
@@ -144,11 +145,18 @@ def mean_force_profile(
     WindowError
         if a run fails; the message says at which value, and why
     """
+<<<<<<< HEAD
     coordinate = check_run(system, coordinate, integrator)
     values = coordinate.to_numbers(values)
     if len(values) < 2 or not (np.all(np.diff(values) > 0) or np.all(np.diff(values) < 0)):
+=======
+    check_run(coordinate, integrator)
+    values = to_list(values)
+    numbers = coordinate.to_numbers(values)
+    if len(numbers) < 2 or not (np.all(np.diff(numbers) > 0) or np.all(np.diff(numbers) < 0)):
+>>>>>>> c4925a0 (Ask whether plain lengths are angstroms where positions tell)
         raise ValueError(
-            f"mean_force_profile: two or more values are needed, in ascending or descending order, not {values[:5]}"
+            f"mean_force_profile: two or more values are needed, in ascending or descending order, not {numbers[:5]}"
         )
     steps, equilibration, interval = check_lengths(steps, equilibration, interval)  # before the pull
     check_executor(executor)

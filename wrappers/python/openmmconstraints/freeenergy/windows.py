@@ -19,7 +19,11 @@ from openmm import app, unit
 from openmmconstraints._constraint_index import ConstraintIndex
 from openmmconstraints._quantities import to_positions
 from openmmconstraints.freeenergy.coordinates import Coordinate
+<<<<<<< HEAD
 from openmmconstraints.freeenergy.held import to_coordinate
+=======
+from openmmconstraints.freeenergy.plain_lengths import are_plain, keep_unit, require_nanometers, to_list
+>>>>>>> c4925a0 (Ask whether plain lengths are angstroms where positions tell)
 from openmmconstraints.inspection.arguments import require, to_count
 from openmmconstraints.inspection.moves import project, warn_of_move
 from openmmconstraints.inspection.platforms import choose_platform
@@ -96,15 +100,26 @@ def run_window(
 
     Raises
     ------
+    ValueError
+        if a plain length must be in angstroms, because a tenth of it is near the positions
     WindowError
         if anything fails, with OpenMM's or this package's message
     """
+<<<<<<< HEAD
     coordinate = check_run(system, coordinate, integrator)
+=======
+    check_run(coordinate, integrator)
+    given = value
+>>>>>>> c4925a0 (Ask whether plain lengths are angstroms where positions tell)
     [value] = coordinate.to_numbers([value])
     steps, equilibration, interval = check_lengths(steps, equilibration, interval)
     try:
-        source = system, positions, coordinate, value, 0.0, integrator, seed, platform, properties
-        simulation = _start(*source, "Start from positions near the value: pull() makes them.")
+        source = _load(system)
+        if are_plain(coordinate, [given]):
+            x, _ = positions_of(source, positions, "freeenergy")
+            require_nanometers(coordinate, [value], coordinate.measure(source, x))
+        start = source, positions, coordinate, value, 0.0, integrator, seed, platform, properties
+        simulation = _start(*start, "Start from positions near the value: pull() makes them.")
         simulation.step(equilibration)
         reporter = BlueMoonReporter(file, interval, coordinate.held_by(simulation.system))
         simulation.reporters.append(reporter)
@@ -145,14 +160,29 @@ def pull(
     -------
     list of arrays
         positions [numParticles, 3] (nm) on arrival at each value
+
+    Raises
+    ------
+    ValueError
+        if plain lengths must be in angstroms, because a tenth of them is near the positions
+    WindowError
+        if the run fails
     """
+<<<<<<< HEAD
     coordinate = check_run(system, coordinate, integrator)
     values = coordinate.to_numbers(values)
+=======
+    check_run(coordinate, integrator)
+    given = to_list(values)
+    values = coordinate.to_numbers(given)
+>>>>>>> c4925a0 (Ask whether plain lengths are angstroms where positions tell)
     steps = to_count(steps, "freeenergy", "steps from one value to the next", least=0)
     source = _load(system)
     now, _ = positions_of(source, positions, "freeenergy")
     spacing = np.median(np.abs(np.diff(values))) if len(values) > 1 else 0.0
     measured = coordinate.measure(source, now)
+    if are_plain(coordinate, given):
+        require_nanometers(coordinate, values, measured)
     before = values[0] if measured is None else coordinate.nearest(measured, values[0])
     arrivals = []
     with progress_bar("pulling", len(values), progress) as advance:
@@ -222,12 +252,19 @@ def run_windows(
     Raises
     ------
     ValueError
-        if the folder holds windows of another run
+        if plain lengths must be in angstroms, because a tenth of them is near the positions, or if the folder holds
+        windows of another run
     WindowError
         if a window fails; those that have not begun are cancelled
     """
+<<<<<<< HEAD
     coordinate = check_run(system, coordinate, integrator)
     values = coordinate.to_numbers(values)
+=======
+    check_run(coordinate, integrator)
+    given = to_list(values)
+    values = keep_unit(coordinate, given, coordinate.to_numbers(given))
+>>>>>>> c4925a0 (Ask whether plain lengths are angstroms where positions tell)
     if len(positions) != len(values):
         raise ValueError(
             f"there are {len(values)} values, but positions for {len(positions)}. Give an array for each value, as "

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from openmm import app, unit
 
-from openmmconstraints._quantities import to_number
+from openmmconstraints._quantities import ask_for_angstroms, to_number
 from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.covalent import radius_of, require_finite
 from openmmconstraints.helpers.pairs import Pair, Triple, describe, pair_of, third_side
@@ -30,11 +30,11 @@ PLAUSIBLE = 5
 UNUSUAL = 0.1
 #: One that is longer, or shorter, than that by more than this factor is refused.
 WRONG = 1.5
+#: And where a plain number is so many times as long, angstroms may be meant.
+ANGSTROMS = 3
 
 
-def source_of(
-    lengths: Lengths, atoms: Sequence[app.topology.Atom], positions: FromPositions | None
-) -> FromPositions | FromTable | FromFunction:
+def source_of(lengths: Lengths, atoms: Sequence[app.topology.Atom], positions: FromPositions | None) -> Source:
     """
     Raises
     ------
@@ -69,6 +69,10 @@ class FromPositions:
         pairs = np.array(pairs)
         require_finite(self.atoms, np.unique(pairs), self.x)
         return np.linalg.norm(self.between(pairs[:, 0], pairs[:, 1]), axis=1).tolist()
+
+    def is_plain(self, group: tuple[int, ...]) -> bool:
+        """Whether the user gave the length of this bond, or distance of the ends, as a number without a unit."""
+        return False
 
     def angles(self, triples: Sequence[Triple], length_of: Mapping[Pair, float]) -> list[float]:
         """Distances of the ends. Bonds have the minimum image, ends need not."""
@@ -105,6 +109,9 @@ class FromTable:
         values = self._look_up(triples)
         return [_of_ends(value, triple, length_of) for value, triple in zip(values, triples, strict=True)]
 
+    def is_plain(self, group: tuple[int, ...]) -> bool:
+        return not unit.is_quantity(self._look_up([group])[0])
+
     def _look_up(self, groups: Sequence[tuple[int, ...]]) -> list[Any]:
         """All that is missing is named, by one example of each."""
         keys, missing = [], {}
@@ -132,12 +139,16 @@ class FromFunction:
 
     def __init__(self, atoms: Sequence[app.topology.Atom], function: Callable[..., Any]) -> None:
         self.atoms, self.function = atoms, function
+        self._plain: set[tuple[int, ...]] = set()
 
     def bonds(self, pairs: Sequence[Pair]) -> list[float]:
         return [_distance(self._call(pair)) for pair in pairs]
 
     def angles(self, triples: Sequence[Triple], length_of: Mapping[Pair, float]) -> list[float]:
         return [_of_ends(self._call(triple), triple, length_of) for triple in triples]
+
+    def is_plain(self, group: tuple[int, ...]) -> bool:
+        return group in self._plain
 
     def _call(self, group: tuple[int, ...]) -> Any:
         where = f"lengths(atom{', atom' * (len(group) - 1)}) for {describe(self.atoms, *group)}"
@@ -146,25 +157,35 @@ class FromFunction:
         except TypeError as error:
             raise TypeError(f"constrain: {where} raised an exception: {error}") from error
         _require_number(value, where, may_be_angle=len(group) == 3)
+        if not unit.is_quantity(value):
+            self._plain.add(group)
         return value
 
 
-def require_plausible(atoms: Sequence[app.topology.Atom], pair: Pair, length: float) -> None:
+Source = FromPositions | FromTable | FromFunction
+
+
+def require_plausible(atoms: Sequence[app.topology.Atom], pair: Pair, length: float, source: Source) -> None:
     """:raises ValueError: if a bond of these elements cannot be so long, or so short"""
     if length == 0:
         raise ValueError(f"constrain: {describe(atoms, *pair)} are in one place: a bond has a length")
     radii = [radius for i in pair if (radius := radius_of(atoms[i].element)) is not None]
     if len(radii) < 2 or 1 / PLAUSIBLE <= length / sum(radii) <= PLAUSIBLE:
         return
+    asked = ask_for_angstroms(length) if length > sum(radii) and source.is_plain(pair) else ""
     raise ValueError(
-        f"constrain: {length:.4g} nm cannot be the length of the bond {describe(atoms, *pair)}, whose covalent radii "
-        f"add up to {sum(radii):.3g} nm. Plain numbers are nm. Where a molecule crosses the periodic box, the System "
-        "has to be periodic (System.usesPeriodicBoundaryConditions())."
+        f"constrain: {asked}{length:.4g} nm cannot be the length of the bond {describe(atoms, *pair)}, whose covalent "
+        f"radii add up to {sum(radii):.3g} nm. Plain numbers are nm. Where a molecule crosses the periodic box, the "
+        "System has to be periodic (System.usesPeriodicBoundaryConditions())."
     )
 
 
 def require_close(
-    atoms: Sequence[app.topology.Atom], groups: Sequence[tuple[int, ...]], lengths: Sequence[float], at: FromPositions
+    atoms: Sequence[app.topology.Atom],
+    groups: Sequence[tuple[int, ...]],
+    lengths: Sequence[float],
+    at: FromPositions,
+    source: Source,
 ) -> None:
     """Compare lengths of bonds and distances of the ends of angles with those at the positions; warn of `UNUSUAL` ones.
 
@@ -193,9 +214,11 @@ def require_close(
         f"{actual[worst]:.4g} nm at the positions"
     )
     if ratio(worst) > WRONG:
+        is_long = lengths[worst] > ANGSTROMS * actual[worst]
+        asked = ask_for_angstroms(lengths[worst]) if is_long and source.is_plain(groups[worst]) else ""
         raise ValueError(
-            f"constrain: {pair}, more than a factor of {WRONG}. Plain numbers are nm. Correct the "
-            "length, or the positions."
+            f"constrain: {asked}{pair}, more than a factor of {WRONG}. Plain numbers are nm. Correct "
+            "the length, or the positions."
         )
     warnings.warn(
         f"constrain: {count_of(len(far), 'length')} of {len(groups):,} differ by more than {100 * UNUSUAL:.0f} % from "

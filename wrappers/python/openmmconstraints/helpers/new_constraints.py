@@ -49,7 +49,7 @@ class NewConstraints:
         }
         lengths = dict(zip(chosen.pairs, source.bonds(chosen.pairs), strict=True))
         for pair, length in lengths.items():
-            require_plausible(terms.atoms, pair, length)
+            require_plausible(terms.atoms, pair, length, source)
         waters = self._averaged(chosen.waters)
         bond = _average(lengths, [pair_of(o, h) for o, ends in waters.items() for h in ends])
         for pair, length in lengths.items():
@@ -69,7 +69,7 @@ class NewConstraints:
     def _require_close(self, lengths: Mapping[tuple[int, ...], float], positions: FromPositions) -> None:
         """What moves keeps its length, whatever is given here."""
         chosen = {group: length for group, length in lengths.items() if not self._is_moving(group)}
-        require_close(self.terms.atoms, list(chosen), list(chosen.values()), positions)
+        require_close(self.terms.atoms, list(chosen), list(chosen.values()), positions, self.source)
 
     def _is_moving(self, group: tuple[int, ...]) -> bool:
         if any(pair_of(i, j) in self.moving for i, j in combinations(group, 2)):
