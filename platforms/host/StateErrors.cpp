@@ -91,7 +91,7 @@ Cause causeOf(const ConstraintSet& set, const SolveReport& report, double time, 
         return Cause::StartTime;
     const double target = c.targetAt(time);
     const bool wouldFit =
-        !c.periodic && error(valueWithImages(set, c, x, box), target) < 0.5 * error(report.value, target);
+        !c.periodic && error(valueWithImages(set, c, x, box), target) < 0.1 * error(report.value, target);
     return wouldFit ? Cause::MissingImage : Cause::Unknown;
 }
 

@@ -152,8 +152,11 @@ def start(made: mm.System, integrator: mm.Integrator) -> mm.Context:
     return context
 
 
-def read(context: mm.Context, integrator: mm.Integrator) -> dict[str, object]:
-    """The readings that are kept."""
+def read(context: mm.Context, integrator: mm.Integrator, of_step: bool = True) -> dict[str, object]:
+    """The readings that are kept.
+
+    :param of_step: whether there was a step in this Context, or before a checkpoint that it has loaded
+    """
     state = context.getState(positions=True, velocities=True)
     one = current(integrator)
     summary = one.getSolverSummary()
@@ -161,8 +164,8 @@ def read(context: mm.Context, integrator: mm.Integrator) -> dict[str, object]:
         "time": state.getTime().value_in_unit(mm.unit.picosecond),
         "positions": state.getPositions(asNumpy=True)._value.tolist(),
         "velocities": state.getVelocities(asNumpy=True)._value.tolist(),
-        "multipliers": list(one.getMultipliers()),
-        "velocity multipliers": list(one.getVelocityMultipliers()),
+        "multipliers": list(one.getMultipliers()) if of_step else [],
+        "velocity multipliers": list(one.getVelocityMultipliers()) if of_step else [],
         "work": one.getConstraintWork()._value,
         "summary": [summary.converged, summary.iterations, summary.maxError, summary.worstConstraint],
     }

@@ -29,6 +29,7 @@ ORDER = (
 #: These belong to the compiled wrapper; they import no folder.
 WRAPPER = (
     "_arrays",
+    "_atoms",
     "_build_info",
     "_constraint_index",
     "_enums",
@@ -36,6 +37,7 @@ WRAPPER = (
     "_openmm",
     "_proxies",
     "_quantities",
+    "_rates",
     "wrapper",
 )
 

@@ -29,7 +29,8 @@ def state_of(context):
     state = context.getState(positions=True, velocities=True)
     vectors = state.getPositions(asNumpy=True)._value, state.getVelocities(asNumpy=True)._value
     integrator = mc.ConstraintIntegrator.cast(context.getIntegrator())
-    settings = integrator.getConstraintTolerance(), integrator.getStepSize(), integrator.getMultipliers()
+    multipliers = integrator.getMultipliers() if state.getStepCount() > 0 else ()
+    settings = integrator.getConstraintTolerance(), integrator.getStepSize(), multipliers
     return *(v.tobytes() for v in vectors), state.getTime(), state.getStepCount(), *settings
 
 
@@ -427,12 +428,12 @@ def pair(in_system, distance, charge=0.5):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("in_system", "distance", "start"), [(True, 0.4, 0.5), (False, 0.11, 0.13)])
-def test_steps_go_on_from_what_minimizeEnergy_leaves(kind, in_system, distance, start):
-    """System constraints it knows; a ConstraintForce it does not, but what is not far off is projected at its end."""
-    topology, system = pair(in_system, distance)
+def test_steps_go_on_from_what_minimizeEnergy_leaves(kind):
+    """System constraints it knows; those of a ConstraintForce it leaves, and stops once they are far off."""
+    distance = 0.4
+    topology, system = pair(True, distance)
     simulation = app.Simulation(topology, system, kind(0.001), REFERENCE)
-    simulation.context.setPositions([[0, 0, 0], [start, 0, 0]])
+    simulation.context.setPositions([[0, 0, 0], [0.5, 0, 0]])
     simulation.minimizeEnergy()
     left = np.linalg.norm(np.diff(positions_of(simulation.context), axis=0))
     assert left == pytest.approx(distance, rel=1e-4)

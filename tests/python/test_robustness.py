@@ -119,10 +119,16 @@ def test_energy_does_not_drift_at_small_steps(integrator, solver):
 def test_positions_far_off_are_refused_unless_asked_for():
     force = mc.ConstraintForce()
     force.addDistance(0, 1, 0.1)
-    _, integrator, _ = make([16, 1], [[1.95, 0, 0], [0.03, 0, 0]], force=force)
+    _, integrator, context = make([16, 1], [[1.95, 0, 0], [0.03, 0, 0]], force=force)
     with pytest.raises(mm.OpenMMException, match=r"(?s)particles 0 and 1.*copies of the periodic box"):
         integrator.step(1)
-    integrator.applyConstraints()
+    with pytest.raises(mm.OpenMMException, match="copies of the periodic box"):
+        integrator.applyConstraints()
+    context.setPositions([[0.3, 0, 0], [0.9, 0, 0]])
+    with pytest.raises(mm.OpenMMException, match=r"(?s)particles 0 and 1.*minimize\(context\).*applyConstraints\(\)"):
+        integrator.step(1)
+    with pytest.warns(RuntimeWarning, match="applyConstraints"):
+        integrator.applyConstraints()
     integrator.step(1)
 
 

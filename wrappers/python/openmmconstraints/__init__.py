@@ -32,8 +32,8 @@ from openmmconstraints.helpers import (
 )
 from openmmconstraints.inspection.constraint_forces import computeConstraintForces, computeConstraintVirial
 from openmmconstraints.inspection.display import add_representations
-from openmmconstraints.inspection.numbering import multiplierIndex
 from openmmconstraints.inspection.moves import warn_of_far_moves
+from openmmconstraints.inspection.numbering import multiplierIndex
 from openmmconstraints.inspection.pressure import computePressure, computePressureTensor
 from openmmconstraints.inspection.values import add_values
 from openmmconstraints.minimization.minimize import Minimum, minimize

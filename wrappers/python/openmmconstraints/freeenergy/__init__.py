@@ -145,16 +145,10 @@ def mean_force_profile(
     WindowError
         if a run fails; the message says at which value, and why
     """
-<<<<<<< HEAD
     coordinate = check_run(system, coordinate, integrator)
-    values = coordinate.to_numbers(values)
-    if len(values) < 2 or not (np.all(np.diff(values) > 0) or np.all(np.diff(values) < 0)):
-=======
-    check_run(coordinate, integrator)
     values = to_list(values)
     numbers = coordinate.to_numbers(values)
     if len(numbers) < 2 or not (np.all(np.diff(numbers) > 0) or np.all(np.diff(numbers) < 0)):
->>>>>>> c4925a0 (Ask whether plain lengths are angstroms where positions tell)
         raise ValueError(
             f"mean_force_profile: two or more values are needed, in ascending or descending order, not {numbers[:5]}"
         )

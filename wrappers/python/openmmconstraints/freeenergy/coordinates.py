@@ -127,6 +127,10 @@ class _Constrained(Coordinate):
         """A Quantity: a pull may begin some periods away."""
         return value * unit.radian if self.unit_name == "radian" else value
 
+    def _rate(self, rate: float) -> Any:
+        """A Quantity likewise: a pull may be fast."""
+        return rate * _ANGULAR if self.unit_name == "radian" else rate
+
     def _meter(self) -> mm.Force:
         """A Force of OpenMM whose energy is the value of the coordinate."""
         raise NotImplementedError
@@ -148,11 +152,11 @@ class _Constrained(Coordinate):
         if self.held is not None:
             force = ConstraintForce.cast(system.getForce(self.held[0]))
             getattr(force, f"set{name}Parameters")(self.held[1], *self._entries, self._value(value))
-            getattr(force, f"set{name}Rate")(self.held[1], rate)
+            getattr(force, f"set{name}Rate")(self.held[1], self._rate(rate))
             return
         force = ConstraintForce()
         self._set_periodic(force, system)
-        getattr(force, f"add{name}")(*self._entries, self._value(value), rate)
+        getattr(force, f"add{name}")(*self._entries, self._value(value), self._rate(rate))
         system.addForce(force)
 
     def held_by(self, system: mm.System) -> int:
@@ -273,12 +277,6 @@ class Angle(_Constrained):
     def label(self) -> str:
         return f"angle {self.particle1}-{self.particle2}-{self.particle3}"
 
-<<<<<<< HEAD
-=======
-    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
-        force.addAngle(self.particle1, self.particle2, self.particle3, value * unit.radian, rate * _ANGULAR)
-
->>>>>>> 460dda9 (Refuse plain rates of angles that must be degrees)
     def _meter(self) -> mm.Force:
         return _expression("angle", self.particle1, self.particle2, self.particle3)
 
@@ -300,14 +298,6 @@ class Dihedral(_Constrained):
     def label(self) -> str:
         return f"dihedral {self.particle1}-{self.particle2}-{self.particle3}-{self.particle4}"
 
-<<<<<<< HEAD
-=======
-    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
-        particles = (self.particle1, self.particle2, self.particle3, self.particle4)
-        # Quantities: a pull may begin some periods away, and be fast.
-        force.addDihedral(*particles, value * unit.radian, rate * _ANGULAR)
-
->>>>>>> 460dda9 (Refuse plain rates of angles that must be degrees)
     def _meter(self) -> mm.Force:
         return _expression("dihedral", self.particle1, self.particle2, self.particle3, self.particle4)
 

@@ -19,11 +19,8 @@ from openmm import app, unit
 from openmmconstraints._constraint_index import ConstraintIndex
 from openmmconstraints._quantities import to_positions
 from openmmconstraints.freeenergy.coordinates import Coordinate
-<<<<<<< HEAD
 from openmmconstraints.freeenergy.held import to_coordinate
-=======
 from openmmconstraints.freeenergy.plain_lengths import are_plain, keep_unit, require_nanometers, to_list
->>>>>>> c4925a0 (Ask whether plain lengths are angstroms where positions tell)
 from openmmconstraints.inspection.arguments import require, to_count
 from openmmconstraints.inspection.moves import project, warn_of_move
 from openmmconstraints.inspection.platforms import choose_platform
@@ -105,12 +102,8 @@ def run_window(
     WindowError
         if anything fails, with OpenMM's or this package's message
     """
-<<<<<<< HEAD
     coordinate = check_run(system, coordinate, integrator)
-=======
-    check_run(coordinate, integrator)
     given = value
->>>>>>> c4925a0 (Ask whether plain lengths are angstroms where positions tell)
     [value] = coordinate.to_numbers([value])
     steps, equilibration, interval = check_lengths(steps, equilibration, interval)
     try:
@@ -168,14 +161,9 @@ def pull(
     WindowError
         if the run fails
     """
-<<<<<<< HEAD
     coordinate = check_run(system, coordinate, integrator)
-    values = coordinate.to_numbers(values)
-=======
-    check_run(coordinate, integrator)
     given = to_list(values)
     values = coordinate.to_numbers(given)
->>>>>>> c4925a0 (Ask whether plain lengths are angstroms where positions tell)
     steps = to_count(steps, "freeenergy", "steps from one value to the next", least=0)
     source = _load(system)
     now, _ = positions_of(source, positions, "freeenergy")
@@ -257,14 +245,9 @@ def run_windows(
     WindowError
         if a window fails; those that have not begun are cancelled
     """
-<<<<<<< HEAD
     coordinate = check_run(system, coordinate, integrator)
-    values = coordinate.to_numbers(values)
-=======
-    check_run(coordinate, integrator)
     given = to_list(values)
     values = keep_unit(coordinate, given, coordinate.to_numbers(given))
->>>>>>> c4925a0 (Ask whether plain lengths are angstroms where positions tell)
     if len(positions) != len(values):
         raise ValueError(
             f"there are {len(values)} values, but positions for {len(positions)}. Give an array for each value, as "

@@ -140,7 +140,7 @@ class BlueMoonReporter:
         """
         if isnan(self._kT):
             integrator = current_integrator(simulation.integrator, _FOREIGN)
-            self._indices = self._resolve(simulation, len(integrator.getMultipliers()))
+            self._indices = self._resolve(simulation, len(integrator.computeMultipliers()))
             integrator.computeBlueMoon(self._indices)
             names = names_of_simulation(simulation)
             self._labels = [coordinate_label(simulation.system, names, k) for k in self._indices]
