@@ -319,8 +319,8 @@ public:
         return (int) centroidDistances.size();
     }
     /** Keep the centres of mass of two groups of particles at a fixed distance, e.g. of two domains, or of a ligand and
-     *  its pocket. Groups may be of any size. Barostats move all their particles as one molecule. Massless particles
-     * and virtual sites in a group have no effect.
+     *  its pocket. Groups may be of any size. Barostats move each molecule in them by itself, and the next step
+     *  projects the centres to their distance. Massless particles and virtual sites in a group have no effect.
      *
      *  @param particles1  indices of the particles of one group, at least one of them with mass
      *  @param particles2  indices of the particles of the other group, likewise
