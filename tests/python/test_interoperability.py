@@ -66,8 +66,11 @@ def test_drude_particles_are_refused_with_what_to_use_instead(constraints):
         lambda: mm.DrudeLangevinIntegrator(300, 1, 1, 50, 0.001),
         lambda: mm.DrudeSCFIntegrator(0.001),
         lambda: mm.NoseHooverIntegrator(300, 1, 0.001),
+        lambda: mm.LangevinMiddleIntegrator(300, 1, 0.001),
+        lambda: mm.BrownianIntegrator(300, 1, 0.001),
+        lambda: mm.VariableVerletIntegrator(1e-4),
     ],
-    ids=["RPMD", "DrudeLangevin", "DrudeSCF", "NoseHoover"],
+    ids=["RPMD", "DrudeLangevin", "DrudeSCF", "NoseHoover", "LangevinMiddle", "Brownian", "VariableVerlet"],
 )
 def test_integrators_that_solve_no_constraint_force_are_refused(integrator):
     with pytest.raises(
@@ -76,10 +79,47 @@ def test_integrators_that_solve_no_constraint_force_are_refused(integrator):
         make_context(make_system(), integrator())
 
 
+def surface():
+    """One that holds the first particle."""
+    force = mc.CustomConstraintForce(1, "z1")
+    force.addConstraint([0])
+    return force
+
+
+@pytest.mark.parametrize(
+    "system", [make_system, lambda: make_system(surface(), constraints=None)], ids=["kinds", "sigma"]
+)
+def test_the_first_step_of_a_verlet_integrator_is_refused(system):
+    """Creating its Context is not: OpenMM's minimizer does that on GPUs."""
+    integrator = mm.VerletIntegrator(0.001)
+    context = make_context(system(), integrator)
+    context.setPositions([[0, 0, 0], [0.1, 0, 0]])
+    with pytest.raises(mm.OpenMMException, match="does not solve the constraints of a ConstraintForce"):
+        integrator.step(1)
+
+
+def test_a_ring_polymer_is_refused_under_a_replaced_solver():
+    system = make_system()
+    mc.replaceSolver(system)
+    with pytest.raises(mm.OpenMMException, match="RPMDIntegrator, which solves no constraints of its copies"):
+        make_context(system, mm.RPMDIntegrator(4, 300, 1, 0.001))
+
+
 def test_a_ring_polymers_barostat_is_refused():
     barostat = mm.RPMDMonteCarloBarostat(1, 10)
     with pytest.raises(mm.OpenMMException, match="must be used with an RPMDIntegrator"):
         make_context(make_system(periodic_force(), barostat), mc.RattleIntegrator(0.001))
+
+
+def test_barostats_move_each_molecule_of_a_group_by_itself():
+    system = mm.System()
+    force = mc.ConstraintForce()
+    for _ in range(4):
+        system.addParticle(12)
+    force.addDistance(0, 1, 0.1)
+    force.addCentroidDistance([0, 1], [2, 3], 0.5)
+    system.addForce(force)
+    assert make_context(system, mc.RattleIntegrator(0.001)).getMolecules() == ((0, 1), (2,), (3,))
 
 
 def test_a_neighbour_in_a_compound_integrator_needs_system_constraints():

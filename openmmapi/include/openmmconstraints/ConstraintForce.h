@@ -19,8 +19,9 @@ namespace ConstraintPlugin {
  *
  *  The Force only declares constraints: it contributes no energy and no force to getState(), and force groups do not
  *  disable it. A ConstraintIntegrator (RattleIntegrator, ShakeIntegrator, ...) solves them, and with
- * setReplacesSolver() any integrator. Otherwise creating a Context with another integrator throws an OpenMMException;
- * with a VerletIntegrator, its first step does.
+ *  setReplacesSolver() any integrator but RPMDIntegrator, on the Reference and CPU platforms. Otherwise creating a
+ *  Context with another integrator throws an OpenMMException if the Force has a constraint. With a VerletIntegrator
+ *  its first step throws, because OpenMM's minimizer makes a Context with one on GPUs.
  *
  *  A massless particle may be constrained; it is an anchor, which does not move. Virtual sites may not be constrained,
  *  except in the groups of a centroid distance, where they have no mass and no effect. Duplicates of a constraint are
