@@ -15,6 +15,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from recipes import with_directives
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -110,8 +111,15 @@ class Gallery(Script):
         return self.parse_text_to_nodes("\n".join(figures))
 
 
+def show_recipes(app, docname, source):
+    """The cookbook's code stands in its page, for those who read it elsewhere."""
+    if docname == "cookbook":
+        source[0] = with_directives(source[0])
+
+
 def setup(app):
     app.connect("builder-inited", run_all)
+    app.connect("source-read", show_recipes)
     for directive in (Example, Recipe, Gallery):
         app.add_directive(directive.__name__.lower(), directive)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

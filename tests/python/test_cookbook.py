@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from openmm_series import since
+from snippets import blocks
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PAGE = EXAMPLES.parent / "docs/cookbook.md"
@@ -253,6 +254,25 @@ def test_task_is_short(script):
 
 def test_every_task_is_on_the_page_and_checked():
     names = [script.stem for script in SCRIPTS]
-    assert sorted(re.findall(r"^```\{recipe\} (\w+)$", PAGE.read_text(), re.MULTILINE)) == names
+    assert sorted(re.findall(r"^<!-- recipe: (\w+) -->$", PAGE.read_text(), re.MULTILINE)) == names
     assert sorted(CHECKS) == names
     assert len(names) >= 16
+
+
+def test_the_page_shows_the_scripts():
+    page = PAGE.read_text()
+    texts = ["".join(script.read_text().splitlines(keepends=True)[2:]) for script in SCRIPTS]
+    assert sorted(blocks(page, "python")) == sorted(texts), "run `python docs/extensions/recipes.py`"
+    for script, text in zip(SCRIPTS, texts, strict=True):
+        assert f"<!-- recipe: {script.stem} -->\n```python\n{text}```\n" in page, script.stem
+
+
+def test_pages_made_by_sphinx_have_the_directives():
+    recipes = runpy.run_path(str(PAGE.parent / "extensions/recipes.py"))
+    page = recipes["with_directives"](PAGE.read_text())
+    assert re.findall(r"^```\{recipe\} (\w+)\n```$", page, re.MULTILINE) == re.findall(
+        r"^<!-- recipe: (\w+) -->$", PAGE.read_text(), re.MULTILINE
+    )
+    assert "```python" not in page
+    assert recipes["with_code"](PAGE.read_text()) == PAGE.read_text()
+    assert recipes["main"](["--check"]) == 0
