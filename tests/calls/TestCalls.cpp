@@ -347,7 +347,7 @@ TEST_P(Plugin, StepsWaitingAtTheEndOnly) {
     simulation.step(1);
 }
 
-/** What the table in docs/guide/platforms.md has: of a step, besides what forces need. */
+/** What the table in docs/devices.md has: of a step, besides what forces need. */
 struct Cost {
     const char *kind, *integrator;
     int launches, waits; ///< waits: of a call of step(1)

@@ -41,6 +41,13 @@ def test_included_texts_exist(page):
             assert marker in text
 
 
+@pytest.mark.parametrize("page", sorted((DOCS / "guide").glob("*.md")), ids=lambda page: page.stem)
+def test_guide_has_no_notes_for_developers(page):
+    """Those are in docs/devices.md, docs/results.md and docs/theory."""
+    notes = r"gpu_model|, estimated|kernel launch|thread block|shared memory|\bcommit [0-9a-f]{7}|\bsm_\d\d"
+    assert re.findall(notes, page.read_text()) == []
+
+
 def test_minimizations_that_are_compared_are_named_by_their_calls():
     compared = runpy.run_path(str(ROOT / "benchmarks/minimize.py"))["calls"]()
     (section,) = re.findall(
