@@ -14,7 +14,7 @@ import openmmconstraints as mc
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LONG = ("coming-from", "integrators", "rigid-bodies")
-ELSEWHERE = ("cookbook",)  # their code has tests of its own
+ELSEWHERE = ("cookbook", "tutorial")  # their code has tests of its own
 PAGES = [
     pytest.param(page, marks=pytest.mark.long if page.stem in LONG else (), id=page.stem)
     for page in sorted(DOCS.rglob("*.md"))
