@@ -11,6 +11,7 @@ PAGES = {
     "benchmarks/results": "/results.md",
 }
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^):]+)\)")
+IMAGE = re.compile(r"(!\[[^\]]*\]\()docs(/[^)]+\))")
 
 
 def to_page(match):
@@ -26,7 +27,7 @@ def to_page(match):
 
 def rewrite(app, path, parent, content):
     if path.name in ("README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
-        content[0] = LINK.sub(to_page, content[0])
+        content[0] = IMAGE.sub(r"\1\2", LINK.sub(to_page, content[0]))
 
 
 def setup(app):
