@@ -18,7 +18,7 @@ multiprocessors. Constraints "AllBonds+10" are all bonds, ten angles and ten dih
 "AllBonds+10+10+10" hold ten expressions and ten joined rigid bodies as well.
 
 The model ranks designs. Of OpenMM's kernels on an H200 most are right within 15 %; SHAKE's are 19 % too low, and
-kernels with a thread for each cluster a third: docs/results.md.
+kernels with a thread for each cluster a third: docs/gpu-model.md.
 """
 
 from __future__ import annotations
