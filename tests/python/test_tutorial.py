@@ -52,6 +52,11 @@ def test_the_tutorial_runs(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "pmf.png").stat().st_size > 10_000
 
 
+def test_its_plot_is_there():
+    (plot,) = re.findall(r"!\[[^\]]+\]\((\S+\.png)\)", PAGE)
+    assert (ROOT / "docs" / plot).stat().st_size > 10_000
+
+
 def test_every_step_says_what_to_look_at():
     steps = re.split(r"^## \d+\. ", PAGE.split("## Where to go on")[0], flags=re.MULTILINE)[2:]
     assert len(steps) == 6
