@@ -64,7 +64,8 @@ def test_the_peptide_runs_and_one_line_changes(tmp_path, monkeypatch, capsys):
     found = run(script.replace(line + "\n", change) + end, {1000: 20, 20000: 100})
     (angle,) = found["held"].getValues(found["simulation"].context).values()
     assert np.degrees(angle._value) == pytest.approx(-60, abs=1e-3)
-    assert re.fullmatch(r"dA/dphi: -?[\d.]+ ± [\d.a-z]+ kJ/mol/rad\n", capsys.readouterr().out)
+    coordinate = r"dihedral 4-6-8-14 \(ACE1 C, ALA2 N-CA-C\)"
+    assert re.fullmatch(rf"dA/dxi of {coordinate}: -?[\d.]+ ± [\d.a-z]+ kJ/mol/rad\n", capsys.readouterr().out)
     assert found["force"].getMeanForce().samples == 10
 
 

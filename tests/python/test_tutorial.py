@@ -36,7 +36,7 @@ def test_the_tutorial_runs(tmp_path, monkeypatch, capsys):
     assert re.search(r"\d{3} atoms, \d+ degrees of freedom, fit to run: True", printed)
     assert len(re.findall(r"\d+ K, 0\.[89]\d+ g/ml", printed)) == 5
     assert re.findall(r"(-\d+\.\d{3}) degrees", printed) == ["-80.000", "-40.000"]
-    assert re.search(r"dA/dpsi: \S+ ± \S+ kJ/mol/rad, \S+ independent samples", printed)
+    assert re.search(r"dA/dxi of dihedral 6-8-14-16 \(.*\): \S+ ± \S+ kJ/mol/rad, \S+ independent samples", printed)
     assert re.search(r"once round: \S+ ± \S+ kJ/mol", printed)
 
     # φ is held in all windows, and ψ at their values.
