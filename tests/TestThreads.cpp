@@ -156,5 +156,7 @@ TEST(ThreadsOfACompoundIntegrator, ShareOneContext) {
     probe.atEvaluation = [&] { std::thread([&] { message = messageOf([&] { second->getMultipliers(); }); }).join(); };
     compound.step(1);
     expectAll(message, {isRunning});
+    compound.setCurrentIntegrator(1);
+    compound.step(1);
     EXPECT_EQ(messageOf([&] { second->getMultipliers(); }), "");
 }
