@@ -209,6 +209,8 @@ TEST_P(FarStarts, OfAChangedParameterAreNotProjectedUnasked) {
 /** Whatever the kind: steps and applyConstraints() refuse to drag particles through the box, and name the flag. */
 TEST_P(FarStarts, NameTheFlagWhereTheNearestImageFits) {
     for (const char* kind : {"distance", "angle", "dihedral", "centroids"}) {
+        if (platform.find("OpenCL") == 0 && std::string(kind) != "centroids") // compiled for each; the host finds it
+            continue;
         SCOPED_TRACE(kind);
         const auto startWith = [&](bool takesImages) {
             auto* force = new ConstraintForce();
