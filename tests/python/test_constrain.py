@@ -118,6 +118,25 @@ def test_what_was_held_already_stays(villin):
     assert held(system) == after
 
 
+@pytest.mark.parametrize("bonds", ["all", "hydrogens"])
+def test_what_finds_nothing_says_what_to_type(bonds):
+    topology = app.Topology()
+    residue = topology.addResidue("CH", topology.addChain())
+    atoms = [topology.addAtom(name, app.Element.getBySymbol(name), residue) for name in "CH"]
+    system = mm.System()
+    for mass in (12, 1):
+        system.addParticle(mass)
+    with pytest.raises(ValueError, match=r'(?s)nothing to hold.*lengths="positions".*"covalent-hydrogens"'):
+        mc.constrain(system, topology, bonds)
+    topology.addBond(*atoms)
+    with pytest.raises(ValueError, match=r'(?s)no HarmonicBondForce term.*lengths="positions"'):
+        mc.constrain(system, topology, bonds)
+    assert mc.constrain(system, topology, bonds=None) is None  # no water
+    system.addConstraint(0, 1, 0.11)
+    assert mc.constrain(system, topology, bonds).getNumDistances() == 1
+    assert mc.constrain(system, topology, bonds) is None
+
+
 def test_water_alone(villin):
     forcefield, topology, _ = villin
     system = forcefield.createSystem(topology, constraints=None, rigidWater=False)

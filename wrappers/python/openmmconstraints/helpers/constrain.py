@@ -126,7 +126,7 @@ def constrain(
     -------
     ConstraintForce or None
         without `lengths`: the Force with the constraints (the periodic one, if there are two), owned by the System;
-        None if there are none
+        None if nothing was left to hold
     Constrained
         with `lengths`: what was done; print it. It has the Force
 
@@ -136,7 +136,8 @@ def constrain(
         if `lengths` or one of them is no length
     ValueError
         if the topology is not the System's, or there is no length or angle for some atoms, or one that cannot be, or is
-        longer or shorter than at `positions` by a factor of more than 1.5; the message names the atoms
+        longer or shorter than at `positions` by a factor of more than 1.5; the message names the atoms. If there is
+        nothing to hold
     """
     for name, value, options in (("bonds", bonds, (*WHICH, *COVALENT)), ("angles", angles, WHICH)):
         if value is not None and value not in options:
@@ -155,4 +156,12 @@ def constrain(
     if positions is not None:
         raise ValueError('constrain: positions= is for lengths= only, as in lengths="positions".')
     hold_terms(system, topology, bonds, angles, rigidWater)
-    return moveConstraints(system, topology)
+    force = moveConstraints(system, topology)
+    is_asked = bonds is not None or angles is not None
+    if force is None and is_asked and not any(map(ConstraintForce.isinstance, system.getForces())):
+        raise ValueError(
+            "constrain: there is nothing to hold: no harmonic term of the System joins atoms that were asked for, and "
+            'it has no constraints. Without such terms give lengths="positions", positions=..., or a table of lengths. '
+            'Where the topology has no bonds either, bonds="covalent-hydrogens" finds some at the positions.'
+        )
+    return force

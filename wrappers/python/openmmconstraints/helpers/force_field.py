@@ -18,6 +18,9 @@ Which = Literal["all", "hydrogens"] | None
 _NM = unit.nanometer
 
 
+_GIVE_LENGTHS = 'Give them: lengths="positions", positions=..., or a table of lengths.'
+
+
 def hold_terms(system: mm.System, topology: app.Topology, bonds: Which, angles: Which, rigid_water: bool) -> None:
     """Add constraints to a System that hold its harmonic terms, which they replace."""
     terms = Terms(system, topology)
@@ -77,7 +80,7 @@ class Terms:
         lengths = {length for _, _, length in self.bond_terms.get(pair, [])}
         if len(lengths) != 1:
             found = "no HarmonicBondForce term" if not lengths else f"several lengths ({sorted(lengths)} nm)"
-            raise ValueError(f"constrain: {found} for the bond {describe(self.atoms, *pair)}")
+            raise ValueError(f"constrain: {found} for the bond {describe(self.atoms, *pair)}. {_GIVE_LENGTHS}")
         return lengths.pop()
 
     def distance(self, ends: Pair, centre: int) -> float:
@@ -91,7 +94,8 @@ class Terms:
             return self.length(ends)
         if len(angles) != 1:
             found = "no HarmonicAngleForce term" if not angles else f"several angles ({sorted(angles)} rad)"
-            raise ValueError(f"constrain: {found} for the angle {describe(self.atoms, ends[0], centre, ends[1])}")
+            angle = describe(self.atoms, ends[0], centre, ends[1])
+            raise ValueError(f"constrain: {found} for the angle {angle}. {_GIVE_LENGTHS}")
         a, b = (self.length(pair_of(end, centre)) for end in ends)
         return third_side(a, b, angles.pop())
 
