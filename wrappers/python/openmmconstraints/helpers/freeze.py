@@ -17,17 +17,14 @@ from openmmconstraints._proxies import keep_system
 from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.indices import Atoms, indices_of
 from openmmconstraints.inspection.arguments import require
-from openmmconstraints.inspection.kinds import BODY, CENTROIDS, EXPRESSION, METHODS, expression_force
+from openmmconstraints.inspection.kinds import BODY, CENTROIDS, EXPRESSION, METHODS, Ours, own_force
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.inspection.molecules import what_moves_apart
 from openmmconstraints.wrapper import (
     ConstraintForce,
-    CustomCentroidConstraintForce,
-    CustomConstraintForce,
     _moveAnchoredConstraints,
 )
 
-_Ours = ConstraintForce | CustomConstraintForce | CustomCentroidConstraintForce
 #: The lists of a Force's XML.
 _LISTS = {**{kind: f"{name}s" for kind, name in enumerate(METHODS)}, EXPRESSION: "Constraints", BODY: "RigidBodies"}
 
@@ -168,15 +165,11 @@ def _require_weights(listing: Listing, distances: np.ndarray, chosen: list[int])
             )
 
 
-def _forces_of(system: mm.System, indices: np.ndarray) -> list[tuple[int, _Ours]]:
-    forces = []
-    for f in np.unique(indices).tolist():
-        force = system.getForce(f)
-        forces.append((f, expression_force(force) or ConstraintForce.cast(force)))
-    return forces
+def _forces_of(system: mm.System, indices: np.ndarray) -> list[tuple[int, Ours]]:
+    return [(f, own) for f in np.unique(indices).tolist() if (own := own_force(system.getForce(f)))]
 
 
-def _without(force: _Ours, listing: Listing, constraints: np.ndarray) -> _Ours:
+def _without(force: Ours, listing: Listing, constraints: np.ndarray) -> Ours:
     """A copy of a Force that lacks some of its constraints: by its XML, which has all of its settings."""
     root = ElementTree.fromstring(mm.XmlSerializer.serialize(force))
     for kind, name in _LISTS.items():

@@ -13,9 +13,9 @@ from openmm import unit
 
 from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.integrators import current_integrator, velocity_lag
-from openmmconstraints.inspection.kinds import expression_force
+from openmmconstraints.inspection.kinds import own_force
 from openmmconstraints.inspection.system import particle_masses
-from openmmconstraints.wrapper import ConstraintForce, ConstraintForceIntegrator
+from openmmconstraints.wrapper import ConstraintForceIntegrator
 
 
 def computeConstraintForces(context: mm.Context) -> unit.Quantity:
@@ -126,10 +126,8 @@ def _bare_system(original: mm.System, state: mm.State, forces: np.ndarray) -> mm
 def _constraint_forces(system: mm.System) -> Iterator[mm.Force]:
     """Copies of a System's Forces of this package."""
     for force in system.getForces():
-        if ConstraintForce.isinstance(force):
-            yield copy.deepcopy(ConstraintForce.cast(force))
-        elif custom := expression_force(force):
-            yield copy.deepcopy(custom)
+        if own := own_force(force):
+            yield copy.deepcopy(own)
 
 
 def _take_state(bare: mm.Context, context: mm.Context, state: mm.State, velocities: np.ndarray) -> None:

@@ -4,10 +4,15 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import openmm as mm
 from openmm import unit
 
 from openmmconstraints.wrapper import ConstraintForce, CustomCentroidConstraintForce, CustomConstraintForce
+
+#: A Force of this package.
+Ours: TypeAlias = ConstraintForce | CustomConstraintForce | CustomCentroidConstraintForce
 
 DISTANCE, ANGLE, DIHEDRAL, CENTROIDS, EXPRESSION, BODY = range(6)
 #: What messages call them, and how many particles one has (0: any number).
@@ -40,6 +45,11 @@ def motion_of(force: ConstraintForce, kind: int, index: int) -> tuple[unit.Quant
     """Rate and start time of a constraint: getDistanceRate(), ..."""
     name = METHODS[kind]
     return getattr(force, f"get{name}Rate")(index), getattr(force, f"get{name}StartTime")(index)
+
+
+def own_force(force: mm.Force) -> Ours | None:
+    """A Force as what it is, if it is one of this package's."""
+    return ConstraintForce.cast(force) if ConstraintForce.isinstance(force) else expression_force(force)
 
 
 def expression_force(force: mm.Force) -> CustomConstraintForce | CustomCentroidConstraintForce | None:

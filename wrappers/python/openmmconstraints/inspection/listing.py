@@ -24,6 +24,7 @@ from openmmconstraints.inspection.kinds import (
     interpolation_of,
     motion_of,
     number_of,
+    own_force,
     particles_of,
     weighted_by_mass,
 )
@@ -213,7 +214,7 @@ def _read_constraint_force(force: ConstraintForce, f: int, rows: _Rows, bodies: 
 
 def is_ours(force: mm.Force) -> bool:
     """Whether a Force is one of this package's."""
-    return ConstraintForce.isinstance(force) or expression_force(force) is not None
+    return own_force(force) is not None
 
 
 def is_periodic(force: mm.Force) -> bool:

@@ -21,12 +21,13 @@ from openmmconstraints.inspection.kinds import (
     METHODS,
     MOVED_CONSTRAINTS,
     NOUNS,
+    Ours,
     constraint_of,
-    expression_force,
     number_of,
+    own_force,
     particles_of,
 )
-from openmmconstraints.wrapper import ConstraintForce, CustomCentroidConstraintForce, CustomConstraintForce
+from openmmconstraints.wrapper import ConstraintForce
 
 
 @runtime_checkable
@@ -52,7 +53,7 @@ _HOW = (
 class Block:
     """Constraints of one kind in one Force, or those of the System: they follow each other in getMultipliers()."""
 
-    force: ConstraintForce | CustomConstraintForce | CustomCentroidConstraintForce | None  #: None: the System's own
+    force: Ours | None  #: None: the System's own
     place: int  #: of the Force in the System; -1: the System's own
     kind: int
     first: int  #: where they begin
@@ -86,12 +87,12 @@ def blocks_of(system: mm.System) -> list[Block]:
         blocks.append(Block(force, place, kind, blocks[-1].first + blocks[-1].size, size))
 
     for place, force in enumerate(system.getForces()):
-        if ConstraintForce.isinstance(force):
-            force = ConstraintForce.cast(force)
+        own = own_force(force)
+        if isinstance(own, ConstraintForce):
             for kind in range(len(METHODS)):
-                add(force, place, kind, number_of(force, kind))
-        elif custom := expression_force(force):
-            add(custom, place, EXPRESSION, custom.getNumConstraints())
+                add(own, place, kind, number_of(own, kind))
+        elif own is not None:
+            add(own, place, EXPRESSION, own.getNumConstraints())
     return blocks
 
 

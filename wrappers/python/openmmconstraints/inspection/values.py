@@ -6,23 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import openmm as mm
 from openmm import unit
 
+from openmmconstraints._constraint_index import same_force
 from openmmconstraints._quantities import to_quantity
 from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.bonds import minimum_image
 from openmmconstraints.inspection.expressions import evaluate_expressions
-from openmmconstraints.inspection.kinds import ANGLE, CENTROIDS, DIHEDRAL, DISTANCE, METHODS, NOUNS, number_of
+from openmmconstraints.inspection.kinds import ANGLE, ANGLES, CENTROIDS, DISTANCE, METHODS, NOUNS, Ours, number_of
 from openmmconstraints.inspection.labels import MAX_NAMED
 from openmmconstraints.inspection.system import particle_masses
 from openmmconstraints.wrapper import ConstraintForce, CustomCentroidConstraintForce, CustomConstraintForce
-
-Ours: TypeAlias = ConstraintForce | CustomConstraintForce | CustomCentroidConstraintForce
-UNITS = {DISTANCE: "nanometer", ANGLE: "radian", DIHEDRAL: "radian", CENTROIDS: "nanometer"}
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ def getValues(self: Ours, context: mm.Context) -> dict[str, unit.Quantity | floa
         if it is no Context, or one of a System without this Force
     """
     require(mm.Context, context, "getValues")
-    if all(int(other.this) != int(self.this) for other in context.getSystem().getForces()):
+    if not any(same_force(force, self) for force in context.getSystem().getForces()):
         raise ValueError(
             f"getValues: this {type(self).__name__} is not in the System of the Context. Give a Context that was made "
             "after system.addForce(force), and this Force, not a copy of it."
@@ -124,7 +122,7 @@ def measure(force: Ours, moment: Moment, which: Sequence[int] | None = None) -> 
         entries = [getattr(force, f"get{METHODS[kind]}Parameters")(i)[:-1] for i in indices]
         values = _evaluate(kind, entries, force.usesPeriodicBoundaryConditions(), moment)
         for i, entry, value in zip(indices, entries, values, strict=True):
-            found[kind, i] = Measured(f"{NOUNS[kind]} {_label(entry)}", float(value), UNITS[kind])
+            found[kind, i] = Measured(f"{NOUNS[kind]} {_label(entry)}", float(value), _unit_of(kind))
     return [found[place] for place in chosen]
 
 
@@ -137,7 +135,7 @@ def measure_system(system: mm.System, moment: Moment, which: Sequence[int]) -> l
         first, second, length = system.getConstraintParameters(k)
         takes_image = periodic and length.value_in_unit(unit.nanometer) <= half_width
         [value] = _evaluate(DISTANCE, [(first, second)], takes_image, moment)
-        measured.append(Measured(f"{NOUNS[DISTANCE]} {first}-{second}", float(value), UNITS[DISTANCE]))
+        measured.append(Measured(f"{NOUNS[DISTANCE]} {first}-{second}", float(value), _unit_of(DISTANCE)))
     return measured
 
 
@@ -150,6 +148,11 @@ def _measure_expressions(
     noun = "expression" if isinstance(force, CustomConstraintForce) else "expression of groups"
     points = [force.getConstraintParameters(k)[0] for k in which]
     return [Measured(f"{noun} {_label(p)}", float(v), None) for p, v in zip(points, values, strict=True)]
+
+
+def _unit_of(kind: int) -> str:
+    """In openmm.unit."""
+    return "radian" if kind in ANGLES else "nanometer"
 
 
 def _label(entries: Sequence[Any]) -> str:
