@@ -173,7 +173,7 @@ def test_a_run_that_was_interrupted_continues_its_file(tmp_path):
 
 def test_files_are_closed_with_the_reporter_and_others_are_not(tmp_path):
     reporter = mc.ConstraintReporter(tmp_path / "a.csv", 1)
-    opened = reporter._out
+    opened = reporter._file.stream
     del reporter
     assert opened.closed
     file = io.StringIO()

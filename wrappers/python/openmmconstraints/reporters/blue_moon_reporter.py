@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import exp, isnan, log, nan
 from os import PathLike, fspath
@@ -32,7 +32,7 @@ from openmmconstraints.inspection.numbering import (
     place_of,
 )
 from openmmconstraints.reporters.blocking import MeanForce, WeightedAverage
-from openmmconstraints.reporters.rows import continue_file, latest, open_rows, parse, read_lines, require_writable
+from openmmconstraints.reporters.rows import RowFile, latest, parse, read_lines, step_of
 from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator
 
 if TYPE_CHECKING:
@@ -112,22 +112,12 @@ class BlueMoonReporter:
             self._temperature = to_number(temperature, "kelvin", "BlueMoonReporter", "temperature")
             if not self._temperature >= 0:
                 raise ValueError(f"BlueMoonReporter: the temperature cannot be {self._temperature} K")
-        self._append = append
         self._kT = nan  # until the first step is asked for
         self._indices: list[int] = []
         self._labels: list[tuple[str, str]] = []  # what each is, and the unit of a force along it
         self._size = 1 if self._coordinates is None else len(self._coordinates)
         self._average = WeightedAverage(self._size)
-        self._out: TextIO | None = None
-        self._continued: str | None = None  # until the first step continues it
-        self._owned = isinstance(file, (str, PathLike))
-        if not self._owned:
-            self._out = file
-        elif append:
-            self._continued = fspath(file)
-            require_writable(self._continued)
-        else:
-            self._out = open_rows(fspath(file), "w")
+        self._file = RowFile(file, append)
 
     def describeNextReport(self, simulation: app.Simulation) -> dict:
         """OpenMM calls it before it takes steps. The first call checks the constraints, the temperature and the file.
@@ -145,11 +135,7 @@ class BlueMoonReporter:
             names = names_of_simulation(simulation)
             self._labels = [coordinate_label(simulation.system, names, k) for k in self._indices]
             kT = self._thermal_energy(integrator)
-            if not self._append:
-                self._write(_header(self._indices))
-            elif self._continued is not None:
-                header = ",".join(_header(self._indices))
-                self._out = continue_file(self._continued, header, _step_of, simulation.currentStep)
+            self._file.begin(_header(self._indices), simulation.currentStep)
             self._kT = kT
         steps = self._interval - simulation.currentStep % self._interval
         return {"steps": steps, "periodic": None, "include": []}
@@ -168,14 +154,14 @@ class BlueMoonReporter:
             )
         multipliers, corrections, log_z = integrator.computeBlueMoon(self._indices)
         self._average.add(-0.5 * log_z, np.array(multipliers) + kT * np.array(corrections))
-        if self._out is None:
+        if self._file.stream is None:
             return
         row: list[float] = [state.getStepCount(), state.getTime().value_in_unit(unit.picosecond), *multipliers]
         row += [exp(log_z), *corrections]
         for k in range(len(self._indices)):
             estimate = self._average.estimate(k)
             row += [estimate.mean, estimate.error]
-        self._write(f"{value:.10g}" for value in row)
+        self._file.write(f"{value:.10g}" for value in row)
 
     def getMeanForce(self, index: int = 0) -> MeanForce:
         """The mean force so far.
@@ -224,17 +210,6 @@ class BlueMoonReporter:
                 _warn_of_moved(system, blocks, numbers[-1], f"coordinates={one}")
         return numbers
 
-    def _write(self, row: Iterable[str]) -> None:
-        if self._out is None:
-            return
-        self._out.write(",".join(row) + "\n")
-        if hasattr(self._out, "flush"):
-            self._out.flush()
-
-    def __del__(self) -> None:
-        if getattr(self, "_owned", False) and self._out is not None:
-            self._out.close()
-
 
 def read_mean_force(
     file: str | PathLike[str], temperature: float | unit.Quantity, skip: int = 0, index: int = 0
@@ -259,12 +234,12 @@ def read_mean_force(
     z, count = columns.index("Z"), (len(columns) - 3) // 4
     force, correction = (start + range(count)[index] for start in (z - count, z + 1))
 
-    def step_of(line: str) -> int:
+    def step_of_whole(line: str) -> int:
         if len([float(value) for value in line.split(",")]) != len(columns):
             raise ValueError
-        return _step_of(line)
+        return step_of(line)
 
-    rows = latest(parse(path, lines, step_of))
+    rows = latest(parse(path, lines, step_of_whole))
     if not rows[skip:]:
         raise ValueError(f"read_mean_force: '{path}' has {len(rows)} samples, and skip={skip} leaves none.")
     average = WeightedAverage(1)
@@ -272,10 +247,6 @@ def read_mean_force(
         values = [float(value) for value in line.split(",")]
         average.add(-0.5 * log(values[z]), np.array([values[force] + kT * values[correction]]))
     return replace(average.estimate(), coordinate=f"constraint {columns[force].removeprefix('lambda_')}")
-
-
-def _step_of(line: str) -> int:
-    return int(line.split(",", 1)[0])
 
 
 def _warn_of_moved(system: mm.System, blocks: Sequence[Block], number: int, what: str) -> None:

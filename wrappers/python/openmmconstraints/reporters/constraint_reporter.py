@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from openmmconstraints.inspection.arguments import to_count
 from openmmconstraints.inspection.integrators import current_integrator, own_integrators
 from openmmconstraints.inspection.kinds import METHODS, expression_force, number_of
 from openmmconstraints.inspection.values import Measured, Moment, Ours, distinct, measure, measure_system
-from openmmconstraints.reporters.rows import continue_file, open_rows, require_writable
+from openmmconstraints.reporters.rows import RowFile
 from openmmconstraints.wrapper import ConstraintForce
 
 if TYPE_CHECKING:
@@ -87,21 +87,10 @@ class ConstraintReporter:
             if an argument is of the wrong kind; what needs a Simulation, and a file that is to be continued, are
             checked before its first step
         """
-        self._owned = False
         self._interval = to_count(reportInterval, _NAME, "reportInterval")
         self._choices = None if constraints is None else _parse(constraints)
-        self._append = append
         self._places: list[_Place] = []  # until the first step is asked for
-        self._out: IO[str] | None = None
-        self._continued: str | None = None  # until the first step continues it
-        if not isinstance(file, (str, PathLike)):
-            self._out = file
-        elif append:
-            self._continued = fspath(file)
-            require_writable(self._continued)
-        else:
-            self._out = open_rows(fspath(file), "w")
-        self._owned = self._out is not file
+        self._file = RowFile(file, append)
 
     def describeNextReport(self, simulation: app.Simulation) -> dict[str, Any]:
         """OpenMM calls it before it takes steps. The first call chooses the constraints and writes the header.
@@ -114,10 +103,7 @@ class ConstraintReporter:
             current_integrator(simulation.integrator, _FOREIGN)
             places = _resolve(simulation.system, self._choices)
             header = _header(_measure(simulation.system, places, Moment.of(simulation.context)))
-            if self._continued is not None:
-                self._out = continue_file(self._continued, ",".join(header), _step_of, simulation.currentStep)
-            elif not self._append:
-                self._write(header)
+            self._file.begin(header, simulation.currentStep)
             self._places = places
         steps = self._interval - simulation.currentStep % self._interval
         return {"steps": steps, "periodic": False, "include": ["positions"]}
@@ -136,21 +122,7 @@ class ConstraintReporter:
                 for own in own_integrators(simulation.integrator)
             )
         )
-        self._write(f"{value:.10g}" for value in row)
-
-    def _write(self, row: Iterable[str]) -> None:
-        assert self._out is not None
-        self._out.write(",".join(row) + "\n")
-        if hasattr(self._out, "flush"):
-            self._out.flush()
-
-    def __del__(self) -> None:
-        if getattr(self, "_owned", False) and self._out is not None:
-            self._out.close()
-
-
-def _step_of(line: str) -> int:
-    return int(line.split(",", 1)[0])
+        self._file.write(f"{value:.10g}" for value in row)
 
 
 def _header(measured: Sequence[Measured]) -> list[str]:

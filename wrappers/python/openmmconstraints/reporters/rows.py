@@ -8,11 +8,66 @@ import bz2
 import gzip
 import os
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike, fspath
 from typing import IO, Any, TypeVar
 
 _T = TypeVar("_T")
 _COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+
+
+class RowFile:
+    """A CSV file of a run, whose rows begin with the step. A run that was interrupted continues it."""
+
+    stream: IO[str] | None = None  #: None: rows go nowhere, or `begin` has yet to continue the file
+    _is_ours = False  # to be closed; here since the constructor may raise
+
+    def __init__(self, file: str | PathLike[str] | IO[str] | None, append: bool) -> None:
+        """
+        :param file:   a name, of a file that is opened here, or an open file, which is not closed; None: no file
+        :param append: whether a run continues the file that its earlier part wrote
+        :raises OSError: if it cannot be written
+        """
+        self._append = append
+        self._continued: str | None = None  # until `begin` continues it
+        if not isinstance(file, (str, PathLike)):
+            self.stream = file
+            return
+        self._is_ours = True
+        if append:
+            self._continued = fspath(file)
+            require_writable(self._continued)
+        else:
+            self.stream = open_rows(fspath(file), "w")
+
+    def begin(self, header: Sequence[str], step: int) -> None:
+        """Before the first row: write the header, or continue the file for the rows that follow `step`.
+
+        :raises ValueError: if the file is another run's, see continue_file()
+        """
+        if self._continued is not None:
+            self.stream = continue_file(self._continued, ",".join(header), step_of, step)
+        elif not self._append:
+            self.write(header)
+
+    def write(self, row: Iterable[str]) -> None:
+        if self.stream is None:
+            return
+        self.stream.write(",".join(row) + "\n")
+        if hasattr(self.stream, "flush"):
+            self.stream.flush()
+
+    def __del__(self) -> None:
+        if self._is_ours and self.stream is not None:
+            self.stream.close()
+
+
+def step_of(line: str) -> int:
+    """The step of a row.
+
+    :raises ValueError: if there is none
+    """
+    return int(line.split(",", 1)[0])
 
 
 def latest(rows: Iterable[tuple[int, _T]]) -> list[tuple[int, _T]]:
