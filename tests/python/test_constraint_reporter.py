@@ -193,6 +193,24 @@ def test_by_default_all_of_forces():
     assert columns[2::2] == ["distance 0-1 (nm)", "dihedral 0-1-2-3 (rad)", "expression 4", "work (kJ/mol)"]
 
 
+@pytest.mark.parametrize("form", ["returned", "kind", "coordinate"])
+def test_one_constraint_is_given_in_every_form(form):
+    """The dihedral is constraint 1 of its Force, and 3 of all; 0 among dihedrals."""
+    system, pull, _ = chain()
+    given = {
+        "returned": pull.addDistance(1, 2, math.dist(X[1], X[2])),
+        "kind": (pull, "distance", 1),
+        "coordinate": mc.freeenergy.Distance(1, 2),
+    }[form]
+    simulation = simulation_of(system)
+    file = io.StringIO()
+    simulation.reporters.append(mc.ConstraintReporter(file, 1, [given, (pull, "dihedral", 0)]))
+    simulation.step(1)
+    columns, rows = rows_of(file.getvalue())
+    assert columns[2::2] == ["distance 1-2 (nm)", "dihedral 0-1-2-3 (rad)", "work (kJ/mol)"]
+    assert rows[0, [2, 4]] == pytest.approx([math.dist(X[1], X[2]), 2.45], abs=1e-5)
+
+
 def refused(system, match, constraints=None, error=ValueError, integrator=None):
     simulation = simulation_of(system, integrator)
     simulation.reporters.append(mc.ConstraintReporter(io.StringIO(), 1, constraints))

@@ -136,7 +136,7 @@ def chosen_constraints(given: Chosen | Iterable[Chosen], method: str) -> list[Ch
 
     :raises TypeError, ValueError: if they are anything else, or none
     """
-    if _is_one(given):
+    if is_one(given):
         return [given]  # type: ignore[list-item]
     if isinstance(given, Iterable) and not isinstance(given, str):
         parsed = [one for several in given for one in chosen_constraints(several, method)]
@@ -172,7 +172,8 @@ def place_of(system: mm.System, constraint: Chosen, method: str) -> int:
     return _within(whole(constraint), 0, blocks[-1].first + blocks[-1].size, method)
 
 
-def _is_one(given: Any) -> bool:
+def is_one(given: Any) -> bool:
+    """Whether it is given as one constraint is."""
     if isinstance(given, (int, np.integer, Found)):
         return not isinstance(given, bool)
     if not (isinstance(given, tuple) and len(given) in (2, 3) and isinstance(given[0], mm.Force)):

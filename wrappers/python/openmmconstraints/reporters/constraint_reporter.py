@@ -9,16 +9,24 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
 import openmm as mm
 from openmm import unit
 
+from openmmconstraints._constraint_index import same_force
 from openmmconstraints.inspection.arguments import to_count
 from openmmconstraints.inspection.integrators import current_integrator, own_integrators
-from openmmconstraints.inspection.kinds import METHODS, expression_force, number_of
-from openmmconstraints.inspection.values import Measured, Moment, Ours, distinct, measure, measure_system
+from openmmconstraints.inspection.kinds import Ours, own_force
+from openmmconstraints.inspection.numbering import (
+    Block,
+    Chosen,
+    block_of,
+    blocks_of,
+    chosen_constraints,
+    is_one,
+    place_of,
+)
+from openmmconstraints.inspection.values import Measured, Moment, distinct, measure, measure_system
 from openmmconstraints.reporters.rows import RowFile
-from openmmconstraints.wrapper import ConstraintForce
 
 if TYPE_CHECKING:
     from openmm import app
@@ -29,8 +37,8 @@ _FOREIGN = _NAME + ": {} has no multipliers to report. Use an integrator of open
 MOST = 50
 _SYMBOLS = {"nanometer": "nm", "radian": "rad"}
 
-#: An index in the order of getMultipliers(), one in that of a Force, or all of a Force.
-Choice: TypeAlias = int | tuple[Ours, int] | Ours
+#: A constraint, or all of a Force.
+Choice: TypeAlias = Chosen | Ours
 
 
 @dataclass(frozen=True)
@@ -73,10 +81,11 @@ class ConstraintReporter:
             where to write; names that end in .gz or .bz2 are compressed
         reportInterval : int
             the number of time steps between two rows
-        constraints : Force, int, (Force, int), or a sequence of these
-            all constraints of a Force of this package; indices in the order of ConstraintIntegrator.getMultipliers(),
-            negative ones from its end; or a Force and an index in the order of its getMultipliers(). None: those of all
-            Forces, up to 50, and not the System's own
+        constraints : a Force, a constraint, or a sequence of these
+            all constraints of a Force of this package; or one: what addDistance(), addDihedral(), ... returned, or
+            (force, "dihedral", 0), or (force, 0), an index in the order of force.getMultipliers(), or a coordinate such
+            as freeenergy.Dihedral(4, 6, 8, 14), or an index in the order of ConstraintIntegrator.getMultipliers(),
+            negative ones from its end. None: those of all Forces, up to 50, and not the System's own
         append : bool
             whether to continue a file (given by its name) after a run was interrupted. Rows of later steps than the
             Simulation's, and half a row at the end, are removed before its first step
@@ -145,78 +154,60 @@ def _measure(system: mm.System, places: Sequence[_Place], moment: Moment) -> lis
     return [found[place] for place in places]
 
 
-def _parse(constraints: Any) -> list[tuple[Ours | None, int | None]]:
-    """All of them as (Force or None, index or None for all)."""
-    if isinstance(constraints, (int, np.integer)) and not isinstance(constraints, bool):
-        return [(None, int(constraints))]
-    if isinstance(constraints, mm.Force):
-        return [(_own(constraints), None)]
-    if isinstance(constraints, tuple) and len(constraints) == 2 and isinstance(constraints[0], mm.Force):
-        if isinstance(constraints[1], (int, np.integer)):
-            return [(_own(constraints[0]), int(constraints[1]))]
-    elif isinstance(constraints, Iterable) and not isinstance(constraints, str):
-        parsed = [one for constraint in constraints for one in _parse(constraint)]
-        if not parsed:
-            raise ValueError(f"{_NAME}: there are no constraints to report: the list is empty.")
-        return parsed
-    raise TypeError(
-        f"{_NAME}: {constraints!r} is no constraint. Give a Force, (Force, index) or an index in the order of "
-        "integrator.getMultipliers()."
-    )
+def _parse(given: Any) -> list[Choice]:
+    """What is given as a list, in which there is all of a Force or one constraint each.
+
+    :raises TypeError, ValueError: if it is anything else, or nothing
+    """
+    force = given[0] if is_one(given) and isinstance(given, tuple) else given
+    if isinstance(force, mm.Force) and own_force(force) is None:
+        raise TypeError(f"{_NAME}: {type(force).__name__} has no constraints. Give a Force of openmmconstraints.")
+    if isinstance(given, mm.Force):
+        return [given]
+    if is_one(given) or isinstance(given, str) or not isinstance(given, Iterable):
+        return [*chosen_constraints(given, _NAME)]
+    parsed = [one for several in given for one in _parse(several)]
+    if not parsed:
+        raise ValueError(f"{_NAME}: there are no constraints to report: the list is empty.")
+    return parsed
 
 
-def _own(force: mm.Force) -> Ours:
-    """:raises TypeError: if it is a Force of another package"""
-    if ConstraintForce.isinstance(force):
-        return ConstraintForce.cast(force)
-    if custom := expression_force(force):
-        return custom
-    raise TypeError(f"{_NAME}: {type(force).__name__} has no constraints. Give a Force of openmmconstraints.")
-
-
-def _size(force: Ours) -> int:
-    if isinstance(force, ConstraintForce):
-        return sum(number_of(force, kind) for kind in range(len(METHODS)))
-    return force.getNumConstraints()
-
-
-def _resolve(system: mm.System, choices: list[tuple[Ours | None, int | None]] | None) -> list[_Place]:
+def _resolve(system: mm.System, choices: list[Choice] | None) -> list[_Place]:
     """What is chosen, each once, in the order in which it was.
 
     :raises ValueError: if there is no such constraint, or nothing to report
     """
-    everything = [_Place(None, i, i) for i in range(system.getNumConstraints())]
-    of_force: dict[int, list[_Place]] = {}
-    for force in system.getForces():
-        if ConstraintForce.isinstance(force) or expression_force(force):
-            own = _own(force)
-            places = [_Place(own, i, len(everything) + i) for i in range(_size(own))]
-            of_force[int(force.this)] = places
-            everything += places
+    own, *of_forces = blocks_of(system)
     if choices is None:
-        chosen = [place for places in of_force.values() for place in places]
-        if not chosen:
+        count = sum(block.size for block in of_forces)
+        if count == 0:
             raise ValueError(
                 f"{_NAME}: the System has no Force with constraints to report (rigid bodies have no coordinate). "
                 "Choose constraints of the System by their indices: constraints=[0, 1]."
             )
-        if len(chosen) > MOST:
+        if count > MOST:
             raise ValueError(
-                f"{_NAME}: the Forces have {len(chosen):,} constraints, two columns each. Choose some: "
+                f"{_NAME}: the Forces have {count:,} constraints, two columns each. Choose some: "
                 "constraints=force, or constraints=[(force, 0), ...]."
             )
-        return chosen
-    chosen = []
-    for force, index in choices:
-        if force is not None and int(force.this) not in of_force:
-            raise ValueError(f"{_NAME}: a {type(force).__name__} is not in the System of the Simulation.")
-        places = everything if force is None else of_force[int(force.this)]
-        if index is None:
-            chosen += places
-        elif -len(places) <= index < len(places):
-            chosen.append(places[index])
-        else:
-            raise ValueError(f"{_NAME}: there is no constraint {index}; there are {len(places)}.")
+        return _places([own, *of_forces], range(own.size, own.size + count))
+    chosen: list[int] = []
+    for choice in choices:
+        if not isinstance(choice, mm.Force):
+            chosen.append(place_of(system, choice, _NAME))
+            continue
+        blocks = [block for block in of_forces if block.force is not None and same_force(block.force, choice)]
+        if not blocks:
+            raise ValueError(f"{_NAME}: a {type(choice).__name__} is not in the System of the Simulation.")
+        chosen += range(blocks[0].first, blocks[-1].first + blocks[-1].size)
     if not chosen:
         raise ValueError(f"{_NAME}: the chosen Forces have no constraints to report (rigid bodies have no coordinate).")
-    return list(dict.fromkeys(chosen))
+    return _places([own, *of_forces], dict.fromkeys(chosen))
+
+
+def _places(blocks: Sequence[Block], numbers: Iterable[int]) -> list[_Place]:
+    first: dict[int, int] = {}  # constraint of each Force
+    for block in blocks:
+        first.setdefault(block.place, block.first)
+    found = [(number, block_of(blocks, number)[0]) for number in numbers]
+    return [_Place(block.force, number - first[block.place], number) for number, block in found]
