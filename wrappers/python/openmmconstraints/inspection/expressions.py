@@ -12,6 +12,7 @@ import openmm as mm
 from openmm import unit
 
 from openmmconstraints.inspection.kinds import particles_of
+from openmmconstraints.inspection.system import particle_masses
 from openmmconstraints.wrapper import CustomCentroidConstraintForce, CustomConstraintForce
 
 
@@ -20,7 +21,7 @@ def evaluate_expressions(
     which: Sequence[int],
     positions: np.ndarray,
     box: np.ndarray,
-    masses: np.ndarray,
+    system: mm.System,
     variables: Mapping[str, float],
 ) -> np.ndarray:
     """The values of a Force's expression for some of its constraints, in one evaluation.
@@ -31,7 +32,7 @@ def evaluate_expressions(
     :param which:     [n] indices of constraints
     :param positions: [particles, 3] nm
     :param box:       three vectors, nm
-    :param masses:    [particles] Da
+    :param system:    which has the masses
     :param variables: Context parameters, and t, the time (ps)
     :return:          [n]
     """
@@ -40,7 +41,7 @@ def evaluate_expressions(
     used = sorted({p for k in which for p in particles_of(force, k)} | _of_groups(force, which))
     place_of = {particle: place for place, particle in enumerate(used)}
     bare = mm.System()
-    for mass in [*masses[used], *np.ones(len(which))]:
+    for mass in [*particle_masses(system, used), *np.ones(len(which))]:
         bare.addParticle(mass)
     bare.setDefaultPeriodicBoxVectors(*(mm.Vec3(*vector) for vector in box))
     meter, axis = _meter(force, variables)

@@ -12,10 +12,11 @@ import openmm as mm
 from openmmconstraints.wrapper import ClusterInfo, ConstraintForce, ConstraintIntegrator
 
 
-def particle_masses(system: mm.System) -> np.ndarray:
-    """Masses [numParticles] (Da); 0 for virtual sites and fixed particles."""
+def particle_masses(system: mm.System, particles: Iterable[int] | None = None) -> np.ndarray:
+    """Masses of some or, by default, all particles (Da); 0 for virtual sites and fixed particles."""
     # _value: OpenMM returns daltons, and a million conversions would take ten seconds.
-    return np.array([system.getParticleMass(i)._value for i in range(system.getNumParticles())], dtype=float)
+    which = range(system.getNumParticles()) if particles is None else particles
+    return np.array([system.getParticleMass(i)._value for i in which], dtype=float)
 
 
 def find_clusters(

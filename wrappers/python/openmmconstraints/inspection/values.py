@@ -38,7 +38,7 @@ class Moment:
 
     positions: np.ndarray  #: [particles, 3] nm, not wrapped into the box
     box: np.ndarray  #: three vectors, nm
-    masses: np.ndarray  #: [particles] Da
+    system: mm.System  #: which has the masses
     time: float  #: ps
     parameters: dict[str, float]
 
@@ -52,7 +52,7 @@ class Moment:
         return Moment(
             state.getPositions(asNumpy=True).value_in_unit(unit.nanometer),
             state.getPeriodicBoxVectors(asNumpy=True).value_in_unit(unit.nanometer),
-            particle_masses(context.getSystem()),
+            context.getSystem(),
             state.getTime().value_in_unit(unit.picosecond),
             dict(context.getParameters()),
         )
@@ -143,7 +143,7 @@ def _measure_expressions(
     force: CustomConstraintForce | CustomCentroidConstraintForce, moment: Moment, which: Sequence[int]
 ) -> list[Measured]:
     values = evaluate_expressions(
-        force, which, moment.positions, moment.box, moment.masses, {**moment.parameters, "t": moment.time}
+        force, which, moment.positions, moment.box, moment.system, {**moment.parameters, "t": moment.time}
     )
     noun = "expression" if isinstance(force, CustomConstraintForce) else "expression of groups"
     points = [force.getConstraintParameters(k)[0] for k in which]
@@ -173,7 +173,7 @@ def _evaluate(kind: int, entries: Sequence[Sequence[Any]], periodic: bool, momen
 
     x = moment.positions
     if kind == CENTROIDS:  # centres are those of positions as they are; their separation takes the image
-        centres = np.array([[_centre(x, moment.masses, group) for group in entry] for entry in entries])
+        centres = np.array([[_centre(x, moment.system, group) for group in entry] for entry in entries])
         return np.linalg.norm(image(centres[:, 1] - centres[:, 0]), axis=1)
     places = x[np.array(entries, dtype=int)]  # [n, particles, 3]
     bonds = image(places[:, 1:] - places[:, :-1])
@@ -184,9 +184,8 @@ def _evaluate(kind: int, entries: Sequence[Sequence[Any]], periodic: bool, momen
     return _dihedral(*np.moveaxis(bonds, 1, 0))
 
 
-def _centre(x: np.ndarray, masses: np.ndarray, group: Sequence[int]) -> np.ndarray:
-    members = np.array(group, dtype=int)
-    return np.average(x[members], axis=0, weights=masses[members])
+def _centre(x: np.ndarray, system: mm.System, group: Sequence[int]) -> np.ndarray:
+    return np.average(x[np.array(group, dtype=int)], axis=0, weights=particle_masses(system, group))
 
 
 def _angle(u: np.ndarray, v: np.ndarray) -> np.ndarray:
