@@ -88,11 +88,11 @@ bool computesForcesForEnergy(const Integrator& integrator) {
 } // namespace
 
 double ConstraintForceImpl::calcForcesAndEnergy(ContextImpl& context, bool includeForces, bool includeEnergy, int) {
-    auto* ours = dynamic_cast<ConstraintIntegrator*>(&currentIntegrator(context.getIntegrator()));
+    Integrator& integrator = currentIntegrator(context.getIntegrator());
+    auto* ours = dynamic_cast<ConstraintIntegrator*>(&integrator);
     if (ours != nullptr && !defaultParameters.empty())
         ours->requireProjected();
-    const bool mayBeForEnergy = includeEnergy && computesForcesForEnergy(currentIntegrator(context.getIntegrator()));
-    if (!includeForces || mayBeForEnergy || !isFirst(context))
+    if (!includeForces || !isFirst(context) || (includeEnergy && computesForcesForEnergy(integrator)))
         return 0;
     if (ours != nullptr)
         ours->requireNearConstraints();

@@ -97,6 +97,10 @@ vector<int> particlesOf(const ConstraintSet& set, const Projection& projection) 
                                     : vector<int>();
 }
 
+bool isProjectedFarther(const Projection& projection, double bound) {
+    return projection.outcome == Projection::Outcome::Projected && projection.distance > bound;
+}
+
 /** Whether the worst of a report is of a Force, not of the System itself. */
 bool isOfForce(const ConstraintSet& set, const SolveReport& report) {
     if (report.body >= 0)
@@ -119,21 +123,19 @@ bool isHeldByForce(const ConstraintSet& set, int particle) {
 void requireNear(const SolveCircumstances& during, const Projection& projection, const Real3* before, const Box& box) {
     const ConstraintSet& set = during.solver.getSet();
     using Is = Projection::Outcome;
-    const bool isFar = (projection.outcome == Is::Projected && projection.distance > during.settings.maxMove) ||
-                       projection.outcome == Is::TooFar ||
+    const bool isFar = isProjectedFarther(projection, during.settings.maxMove) || projection.outcome == Is::TooFar ||
                        (projection.outcome == Is::Failed && projection.report.outcome != Outcome::NotFinite);
     if (!isFar || !(isOfForce(set, projection.before) || isHeldByForce(set, projection.particle)))
         return;
-    throwProblem(farOff(during.solver.getSet(), projection, before, box, during.time, during.settings.maxMove,
-                        during.activity, during.isOurs));
+    throwProblem(
+        farOff(set, projection, before, box, during.time, during.settings.maxMove, during.activity, during.isOurs));
 }
 
 void requireImages(const SolveCircumstances& during, const Projection& projection, const Real3* before,
                    const Box& box) {
     const ConstraintSet& set = during.solver.getSet();
-    const bool isFar =
-        projection.outcome == Projection::Outcome::Projected && projection.distance > during.settings.maxMove;
-    if (isFar && wouldFitWithImages(set, projection.before, during.time, before, box))
+    if (isProjectedFarther(projection, during.settings.maxMove) &&
+        wouldFitWithImages(set, projection.before, during.time, before, box))
         throwProblem(farOff(set, projection, before, box, during.time, std::numeric_limits<double>::infinity(),
                             during.activity, during.isOurs));
 }

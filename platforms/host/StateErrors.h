@@ -23,7 +23,7 @@ ConstraintProblem unresolvedPosition(const ConstraintSet& set, const Projection&
 ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection, const Real3* x, const Box& box,
                          double time, double bound, const std::string& activity, bool isOurs);
 
-/** Whether the worst of some errors is not one where the minimum image is taken, which it is not. */
+/** Whether the worst constraint or body of a report takes no minimum image, and would be met if it did. */
 bool wouldFitWithImages(const ConstraintSet& set, const SolveReport& report, double time, const Real3* x,
                         const Box& box);
 
