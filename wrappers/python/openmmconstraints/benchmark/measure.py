@@ -112,9 +112,8 @@ class Case:
     def __init__(self, chosen: Chosen, constraints: str, setting: Setting) -> None:
         self.chosen, self.set, self.setting = chosen, constraints, setting
         self.system = chosen.model.create(constraints)
-        self.has_forces = any(
-            is_ours(force) for force in self.system.getForces()
-        )  # with constraints of a user's System
+        #: Whether it has constraints that only this package knows.
+        self.has_forces = any(map(is_ours, self.system.getForces()))
         self.count = len(Listing(self.system).kind)
         self.moved = copy.deepcopy(self.system)
         mc.moveConstraints(self.moved)

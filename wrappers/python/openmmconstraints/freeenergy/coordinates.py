@@ -131,9 +131,9 @@ class _Constrained(Coordinate):
         """A Quantity likewise: a pull may be fast."""
         return rate * _ANGULAR if self.unit_name == "radian" else rate
 
+    @abstractmethod
     def _meter(self) -> mm.Force:
         """A Force of OpenMM whose energy is the value of the coordinate."""
-        raise NotImplementedError
 
     def _set_periodic(self, force: mm.Force, system: mm.System) -> None:
         chosen = getattr(self, "periodic", None)
