@@ -11,7 +11,7 @@
 source scripts/gpu/common.sh
 
 need_tests "A sample of the C++ tests"
-sanitized=('Platforms/SeveralBlocks.DoAsOneDoes/CUDAMixed'
+sanitized=('Platforms/SharedFactors.AgreeWithReference/CUDAMixed_MatrixInversion_Rattle'
     'Platforms/Checkpoints.ContinueBitForBit/CUDAMixed_Iterative_Rattle'
     'Platforms/Devices.GoWhereReferenceGoes/CUDAMixed_MatrixInversion_Rattle_rectangular'
     'Integrators/BorderedDevices.GoWhereReferenceGoes/CUDAMixed_Iterative_Rattle')

@@ -49,7 +49,7 @@ def test_unknown_words_are_refused():
 
 
 @pytest.mark.long
-def test_dry_run_of_the_cooperative_path():
+def test_dry_run_of_the_factors():
     result = dry_run("factors")
     assert result.returncode == 0, result.stdout + result.stderr
     assert len(re.findall(r"^ran .* factors: .* \(\d+ passed, \d+ failed\)$", result.stdout, re.MULTILINE)) == 2
