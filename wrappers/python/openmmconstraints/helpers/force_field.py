@@ -16,8 +16,6 @@ from openmmconstraints.wrapper import ConstraintForce
 Which = Literal["all", "hydrogens"] | None
 
 _NM = unit.nanometer
-
-
 _GIVE_LENGTHS = 'Give them: lengths="positions", positions=..., or a table of lengths.'
 
 

@@ -20,10 +20,7 @@ from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.kinds import BODY, CENTROIDS, EXPRESSION, METHODS, Ours, own_force
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.inspection.molecules import what_moves_apart
-from openmmconstraints.wrapper import (
-    ConstraintForce,
-    _moveAnchoredConstraints,
-)
+from openmmconstraints.wrapper import ConstraintForce, _moveAnchoredConstraints
 
 #: The lists of a Force's XML.
 _LISTS = {**{kind: f"{name}s" for kind, name in enumerate(METHODS)}, EXPRESSION: "Constraints", BODY: "RigidBodies"}
