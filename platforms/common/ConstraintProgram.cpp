@@ -247,14 +247,11 @@ long long ConstraintProgram::sharedNumbers(int blockSize) const {
     return std::min(bytes, TestHooks::sharedMemory.valueOr(bytes)) / (int) sizeof(float);
 }
 
-int ConstraintProgram::cooperatingBlocks() const {
-    return device.cooperatingBlocks();
-}
-
 /** Where there are more parts than multiprocessors, let those that share one fill each other's waits. Their blocks are
  *  smaller: a thread of maxPartBlock has all the registers that it can have. */
 void ConstraintProgram::putTogether(ThreadGroup& group, int numParts) const {
-    const int turns = (numParts - 1) / cooperatingBlocks() + 1, blockSize = std::min(group.blockSize, maxPartBlock / 2);
+    const int turns = (numParts - 1) / device.cooperatingBlocks() + 1,
+              blockSize = std::min(group.blockSize, maxPartBlock / 2);
     const std::size_t bytes = sizeof(float) * group.sharedFloats + declaredBytes(blockSize);
     const int together = std::min({turns, maxPartBlock / blockSize, device.blocksInSharedMemory(bytes)});
     if (together > 1) {
@@ -268,7 +265,7 @@ ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const 
     available.hasBlocks = usesBlocks(cc);
     available.hasParts = usesParts(cc);
     available.largestBlock = device.largestBlock();
-    available.waitingBlocks = cooperatingBlocks();
+    available.waitingBlocks = device.cooperatingBlocks();
     available.sharedNumbers = [this](int blockSize) { return sharedNumbers(blockSize); };
     available.mixedBytes = mixedIsDouble() ? 8 : 4;
     available.numberBytes = numberIsDouble() ? 8 : 4;

@@ -160,8 +160,6 @@ private:
     }
     /** Let blocks of parts that stay in shared memory share multiprocessors. */
     void putTogether(ThreadGroup& group, int numParts) const;
-    /** Number of blocks that can wait for each other. */
-    int cooperatingBlocks() const;
     void addArguments(const std::vector<StageText>& stages);
     void countClusters();
     void addAfterwards(const ConstraintSet& set);

@@ -29,7 +29,7 @@ public:
     /** Largest number of threads in a block. */
     virtual int largestBlock() = 0;
     /** Number of blocks that are on the device at the same time in a cooperative launch, one on each multiprocessor, so
-     *  that they can wait for each other; 1 if this is not guaranteed for more. */
+     *  that they can wait for each other; 1 if this is not guaranteed for more, as by OpenCL. */
     virtual int cooperatingBlocks() {
         return 1;
     }

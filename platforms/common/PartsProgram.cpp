@@ -50,8 +50,8 @@ bool ConstraintProgram::waitsIn(const ConstraintTables::Range& range, const Thre
     int mostParts = 0; // of a cluster
     for (int c = range.first; c < range.last; c++)
         mostParts = std::max(mostParts, constraintTables.partsOfCluster[c][1] - constraintTables.partsOfCluster[c][0]);
-    return !range.isSplit || (cooperatingBlocks() > 1 && mostParts <= cooperatingBlocks() * group.together &&
-                              !TestHooks::launches.isSet());
+    return !range.isSplit || (device.cooperatingBlocks() > 1 &&
+                              mostParts <= device.cooperatingBlocks() * group.together && !TestHooks::launches.isSet());
 }
 
 string ConstraintProgram::prefixOf(PartRole role) {
@@ -157,7 +157,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
 int ConstraintProgram::blocksOfParts(const ConstraintTables::Range& range, const ThreadGroup& group) const {
     const int numParts = range.last - range.first;
     const bool isLimited = range.isSplit && waitsIn(range, group);
-    return isLimited ? std::min(numParts, cooperatingBlocks() * group.together) : numParts;
+    return isLimited ? std::min(numParts, device.cooperatingBlocks() * group.together) : numParts;
 }
 
 ConstraintProgram::Program ConstraintProgram::programWithoutWhole(const string& text, std::size_t sharedBytes,

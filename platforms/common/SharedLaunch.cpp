@@ -90,7 +90,7 @@ ConstraintProgram::SharedLaunch ConstraintProgram::sharedLaunch() const {
         if (hasParts) // in memory without a declared size, as that of parts
             launch.sharedBytes = std::max(launch.sharedBytes, launch.blockSize * shownBytes());
     }
-    place(launch, cooperatingBlocks() * launch.together);
+    place(launch, device.cooperatingBlocks() * launch.together);
     if (launch.shares.size() < 2)
         return {};
     return launch;

@@ -25,10 +25,6 @@ public:
     int largestBlock() override {
         return (int) cl.getDevice().getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
     }
-    /** OpenCL does not guarantee more. */
-    int cooperatingBlocks() override {
-        return 1;
-    }
     OpenMM::ComputeProgram compile(const std::string& text, std::size_t, bool) override {
         return cl.compileProgram(text); // which declares all of its shared memory
     }
