@@ -294,6 +294,7 @@ def run(name: str, platform: str) -> dict:
     except openmm.OpenMMException as raised:
         error = str(raised)
     state = context.getState(positions=True, velocities=True)
+    taken = context.getStepCount() > 0  # else there are no readings of a step
     device = context.getPlatform().getPropertyValue(context, "DeviceName") if platform == "OpenCL" else ""
     return {
         "device": device,
@@ -302,8 +303,8 @@ def run(name: str, platform: str) -> dict:
         "steps": context.getStepCount(),
         "positions": state.getPositions(asNumpy=True)._value.tolist(),
         "velocities": state.getVelocities(asNumpy=True)._value.tolist(),
-        "multipliers": list(integrator.getMultipliers()),
-        "forces": [list(force) for force in integrator.getConstraintForces()],
+        "multipliers": list(integrator.getMultipliers()) if taken else [],
+        "forces": [list(force) for force in integrator.getConstraintForces()] if taken else [],
     }
 
 
