@@ -64,10 +64,14 @@ Projection Projector::projectPositions(const ProjectionSettings& settings, Real3
     if (!(result.before.maxError <= threshold + roundingSlack(settings, x))) {
         there.assign(x, x + solver.getSet().numParticles());
         moveToConstraints(settings, there, box, reach, result);
-        if (result.outcome != Projection::Outcome::Projected)
+        if (result.outcome != Projection::Outcome::Projected) {
+            findVanishing(x, x, box, result);
             return result;
+        }
         end = there.data();
     }
+    if (!rankChecked && findVanishing(x, end, box, result))
+        return result;
     const RankAnalysis rank = checkRank(end, box);
     if (rank.isSingular()) {
         result.outcome = Projection::Outcome::Singular;
@@ -187,9 +191,21 @@ Projection Projector::projectVelocities(const ProjectionSettings& settings, cons
     if (result.report.outcome == Outcome::Converged) {
         result.outcome = Projection::Outcome::Projected;
         std::copy(tangent.begin(), tangent.end(), v);
-    } else
+    } else {
         result.outcome = Projection::Outcome::Failed;
+        findVanishing(x, x, box, result);
+    }
     return result;
+}
+
+bool Projector::findVanishing(const Real3* x, const Real3* near, const Box& box, Projection& result) const {
+    if (result.outcome == Projection::Outcome::Misplaced)
+        return false;
+    result.vanishing = findVanishingGradient(solver.getSet(), solver.getGraph().rows, x, near, box, solver.getTime());
+    if (result.vanishing.constraint < 0)
+        return false;
+    result.outcome = Projection::Outcome::Vanishing;
+    return true;
 }
 
 SolveReport Projector::solveVelocities(const ProjectionSettings& settings, const Real3* x, Real3* v, const Box& box,

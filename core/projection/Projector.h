@@ -5,6 +5,7 @@
 
 #include "ConstraintSolver.h"
 #include "StagedProjection.h"
+#include "VanishingGradient.h"
 
 namespace ConstraintPlugin {
 
@@ -45,6 +46,7 @@ struct Projection {
         Singular,   ///< the constraints that are solved depend on each other at these positions
         TooFar,     ///< a particle would move farther than maxMove
         Misplaced,  ///< a rigid body is a mirror image of its shape, or its anchors contradict it
+        Vanishing,  ///< the gradient of an expression vanishes on its surface
         Failed      ///< no solve converged
     };
     Outcome outcome = Outcome::Kept;
@@ -52,6 +54,7 @@ struct Projection {
     SolveReport report; ///< of the last solve; Failed: why it did
     RankAnalysis rank;  ///< Singular: which constraints
     ConstraintSolver::Misplaced misplaced;
+    VanishingGradient vanishing;
     int constraint = -1;  ///< Unresolved: the first one whose scale is below the rounding error; -1: it is a body
     int body = -1;        ///< Unresolved: that body
     int particle = -1;    ///< Unresolved: that particle; Projected, TooFar: of the largest move, -1 if unknown
@@ -111,6 +114,9 @@ private:
      *  Unresolved. */
     void moveToConstraints(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box, Reach reach,
                            Projection& result);
+    /** Look for an expression whose gradient vanishes on its surface, which is the result then.
+     *  @param near  [numParticles] nm, where projection has led from x; x if it failed. @return whether there is one */
+    bool findVanishing(const Real3* x, const Real3* near, const Box& box, Projection& result) const;
     double shortestScale() const;
 
     ConstraintSolver& solver;

@@ -123,6 +123,8 @@ bool isHeldByForce(const ConstraintSet& set, int particle) {
 void requireNear(const SolveCircumstances& during, const Projection& projection, const Real3* before, const Box& box) {
     const ConstraintSet& set = during.solver.getSet();
     using Is = Projection::Outcome;
+    if (projection.outcome == Is::Vanishing)
+        throwProblem(vanishingGradient(set, projection.vanishing, during.activity));
     const bool isFar = isProjectedFarther(projection, during.settings.maxMove) || projection.outcome == Is::TooFar ||
                        (projection.outcome == Is::Failed && projection.report.outcome != Outcome::NotFinite);
     if (!isFar || !(isOfForce(set, projection.before) || isHeldByForce(set, projection.particle)))
@@ -170,6 +172,8 @@ void requireProjection(const SolveCircumstances& during, const Projection& proje
             farOff(set, projection, x, box, during.time, during.settings.maxMove, during.activity, during.isOurs));
     case Projection::Outcome::Misplaced:
         throwProblem(misplacedBody(set, projection.misplaced, during.activity));
+    case Projection::Outcome::Vanishing:
+        throwProblem(vanishingGradient(set, projection.vanishing, during.activity));
     case Projection::Outcome::Failed:
         SolveCircumstances further = during;
         further.isProjection = true;

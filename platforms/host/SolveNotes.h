@@ -43,7 +43,7 @@ void requireProjection(const SolveCircumstances& circumstances, const Projection
                        const Real3* x, const Box& box);
 
 /** After a projection for which a user did not ask this library, as at the end of OpenMM's minimizer.
- *  @throws ConstraintException if constraints of Forces, which OpenMM does not know, were far off */
+ *  @throws ConstraintException if constraints of Forces, which OpenMM does not know, were far off, or cannot be held */
 void requireNear(const SolveCircumstances& circumstances, const Projection& projection, const Real3* before,
                  const Box& box);
 

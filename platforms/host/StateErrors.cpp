@@ -143,6 +143,27 @@ ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection,
                   : problemOf(set, kind, {before.constraint}, out.str(), remedy, projection.distance, bound);
 }
 
+ConstraintProblem vanishingGradient(const ConstraintSet& set, const VanishingGradient& vanishing,
+                                    const std::string& activity) {
+    const auto& [constraint, given, near] = vanishing;
+    std::ostringstream out;
+    out.precision(3);
+    out << describeConstraint(set, constraint)
+        << ": its gradient vanishes on the surface sigma = 0 itself, so that no force along it can hold the particles "
+           "there. In "
+        << activity << ", sigma is " << given.sigma << " and |grad sigma| " << given.gradient
+        << " per nm at the given positions";
+    if (near.gradient > 0)
+        out << ", and " << near.sigma << " and " << near.gradient << " where |sigma|/|grad sigma| is "
+            << std::abs(near.sigma) / near.gradient << " nm";
+    out << ".";
+    return problemOf(
+        set, "no-gradient", {constraint}, out.str(),
+        "give the expression itself instead of its square: z1-h instead of (z1-h)^2. Where a sum of squares "
+        "shall be zero, give each of its terms a constraint: x1-x2, y1-y2 and z1-z2.",
+        near.gradient);
+}
+
 ConstraintProblem misplacedBody(const ConstraintSet& set, const ConstraintSolver::Misplaced& misplaced,
                                 const std::string& activity) {
     using Misplaced = ConstraintSolver::Misplaced;

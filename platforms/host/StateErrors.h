@@ -27,6 +27,10 @@ ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection,
 bool wouldFitWithImages(const ConstraintSet& set, const SolveReport& report, double time, const Real3* x,
                         const Box& box);
 
+/** Of Projection::Outcome::Vanishing. Its value is |grad sigma| on the surface, per nm. */
+ConstraintProblem vanishingGradient(const ConstraintSet& set, const VanishingGradient& vanishing,
+                                    const std::string& activity);
+
 /** Of Projection::Outcome::Misplaced. */
 ConstraintProblem misplacedBody(const ConstraintSet& set, const ConstraintSolver::Misplaced& misplaced,
                                 const std::string& activity);

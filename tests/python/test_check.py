@@ -13,6 +13,7 @@ from command import assert_one_sentence, command
 from force_fields import AMBER14, force_field, villin_system
 from openmm import app
 
+import openmmconstraints as mc
 from openmmconstraints.commands.cli import main
 
 DATA = Path(app.__file__).with_name("data")
@@ -76,6 +77,21 @@ def test_exit_status_is_1_for_errors_and_where_strict_for_warnings(water, tmp_pa
     assert status == 1
     assert "contradictory" in text
     assert text.rstrip().endswith("Not ready to run: 1 error.")
+
+
+def test_check_names_an_expression_whose_gradient_vanishes(tmp_path, capsys):
+    system = mm.System()
+    system.addParticle(12)
+    restraint = mc.CustomConstraintForce(1, "(z1-0.25)^2")
+    restraint.addConstraint([0])
+    system.addForce(restraint)
+    context = mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    context.setPositions([[0, 0, 0.26]])
+    files = write(tmp_path / "system.xml", system), write(tmp_path / "state.xml", context.getState(positions=True))
+    status, text = status_and_text(capsys, *files, "--json")
+    (finding,) = json.loads(text)["findings"]
+    assert (status, finding["severity"], finding["kind"]) == (1, "error", "no-gradient")
+    assert "(z1-0.25)^2" in finding["message"]
 
 
 def test_check_writes_json(water, capsys):

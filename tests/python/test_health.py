@@ -297,6 +297,21 @@ def test_far_off_dihedrals_are_an_error_with_what_the_step_raised():
         assert str(raised.value).splitlines()[0] == finding.message
 
 
+@pytest.mark.parametrize("z", [0.25, 0.25 + 1e-7, 0.26, 0.5])
+def test_expressions_whose_gradient_vanishes_on_their_surface_are_an_error(z):
+    system = make_system([12, 1], [(0, 1, 0.1)])
+    restraint = mc.CustomConstraintForce(1, "(z1-h)^2")
+    restraint.addPerConstraintParameter("h")
+    restraint.addConstraint([0], [0.25])
+    system.addForce(restraint)
+    health = mc.Health(system, [[0, 0, z], [0.1, 0, z]])
+    assert kinds(health, "error") == ["no-gradient"]
+    finding = only(health, "no-gradient")
+    assert (finding.constraints, finding.particles) == ((1,), (0,))
+    assert "(z1-h)^2 = 0, (particle 0): its gradient vanishes on the surface" in finding.message
+    assert "z1-h instead of (z1-h)^2" in finding.remedy
+
+
 def test_what_openmm_refuses_is_found():
     system = make_system([12, 12], [(0, 1, 0.1), (0, 1, 0.1)])
     assert only(mc.Health(system), "duplicate").constraints == (0, 1)

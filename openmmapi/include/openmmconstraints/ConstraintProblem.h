@@ -28,8 +28,9 @@ namespace ConstraintPlugin {
  *
  *  In a projection or a step:
  *  - "far-off": initial positions that would be moved too far; "minimum-image": because they are wrapped into a box
- *  - "not-converged", "inconsistent" (a constraint that depends on others does not hold), "no-gradient", "singular",
- *    "not-finite"; "too-fast": a bond or a rigid body that would rotate too far in a step
+ *  - "not-converged", "inconsistent" (a constraint that depends on others does not hold), "singular", "not-finite";
+ *    "too-fast": a bond or a rigid body that would rotate too far in a step
+ *  - "no-gradient": there is none at the positions, or that of an expression vanishes on its surface
  *  - "mirror-image": a rigid body at positions that are a mirror image of its shape; "anchors": its particles without
  *    mass are at places that contradict the shape
  *  - "rounding": a coordinate too large for its precision; "moving": a target that has left its range
