@@ -7,6 +7,7 @@
 #include "CollectBodies.h"
 #include "ConstraintChecks.h"
 #include "JoinBodies.h"
+#include "LengthChecks.h"
 #include "LeptonCoordinate.h"
 #include "ListedCoordinates.h"
 #include "OpenMMVectors.h"
@@ -446,7 +447,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
     splitLinearAngles(set);
     addRigidBodies(bodies, set, box, report);
     checkDihedrals(set, report);
-    checkTogether(set, tolerance, box, report);
+    checkLengths(system, set, tolerance, box, report);
     joinBodies(set);
     return set;
 }

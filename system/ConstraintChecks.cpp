@@ -126,44 +126,6 @@ private:
     std::vector<std::vector<Place>> places; // of each particle
 };
 
-/** Add distances that bodies hold, among particles at which distances end or other bodies begin. */
-void addLengthsOfBodies(ConstraintSet& set) {
-    constexpr int most = 30; // ends of a body: their pairs are 435
-    std::vector<char> isEnd(set.bodies.empty() ? 0 : set.numParticles());
-    std::vector<int> numBodies(isEnd.size());
-    for (const Constraint& c : set.constraints)
-        if (!isEnd.empty() && c.kind == CoordinateKind::Distance && c.isFixed() && !set.isIgnored(c))
-            isEnd[c.particles[0]] = isEnd[c.particles[1]] = 1;
-    for (const RigidBody& body : set.bodies)
-        for (int p : body.particles)
-            numBodies[p]++;
-    for (const RigidBody& body : set.bodies) {
-        std::vector<int> ends;
-        for (int i = 0; i < body.size() && (int) ends.size() < most; i++)
-            if (isEnd[body.particles[i]] || numBodies[body.particles[i]] > 1)
-                ends.push_back(i);
-        for (std::size_t j = 1; j < ends.size(); j++)
-            for (std::size_t i = 0; i < j; i++) {
-                const Real3 r = body.shape[ends[i]] - body.shape[ends[j]];
-                Constraint c;
-                c.particles = {body.particles[ends[i]], body.particles[ends[j]]};
-                c.target = std::sqrt(dot(r, r));
-                c.force = body.force;
-                c.index = body.index;
-                set.constraints.push_back(std::move(c));
-            }
-    }
-}
-
-/** "a, b and c" */
-template <class Item>
-std::string listed(const std::vector<int>& constraints, Item item) {
-    std::ostringstream out;
-    for (std::size_t i = 0; i < constraints.size(); i++)
-        out << (i == 0 ? "" : i == constraints.size() - 1 ? " and " : ", ") << item(constraints[i]);
-    return out.str();
-}
-
 } // namespace
 
 bool isLinearAngle(double angle) {
@@ -243,36 +205,6 @@ void checkDihedrals(ConstraintSet& set, const ProblemReport& report) {
         }
 }
 
-void checkTogether(ConstraintSet& set, double tolerance, const Box& box, const ProblemReport& report) {
-    for (const auto& [first, second] : findContradictoryPairs(set, tolerance)) {
-        const double one = set.constraints[first].target, other = set.constraints[second].target;
-        std::ostringstream out;
-        out << describeConstraint(set, first) << " and " << describeConstraint(set, second)
-            << " give the same pair different distances, " << one << " and " << other
-            << " nm, that differ by more than the tolerance " << tolerance << ".";
-        report(problemOf(set, "contradictory", {first, second}, out.str(), "Remove one of them.",
-                         std::abs(one - other) / other, tolerance));
-        leaveOut(set, second);
-    }
-    const std::size_t numConstraints = set.constraints.size();
-    addLengthsOfBodies(set);
-    for (const std::vector<int>& ring : findImpossibleRings(set, box)) {
-        const int longest = ring.back();
-        double others = 0;
-        for (int k : ring)
-            others += k == longest ? 0 : set.constraints[k].target;
-        report(problemOf(set, "contradictory", ring,
-                         listed(ring, [&](int k) { return describeConstraint(set, k); }) + " with distances " +
-                             listed(ring, [&](int k) { return set.constraints[k].target; }) +
-                             " nm contradict each other: the longest exceeds the sum of the others, so no positions "
-                             "can hold all " +
-                             (ring.size() == 3 ? "three" : std::to_string(ring.size())) + ".",
-                         "Correct or remove one of them.", set.constraints[longest].target, others));
-        leaveOut(set, longest);
-    }
-    set.constraints.resize(numConstraints);
-}
-
 /** A particle that is listed twice in a group, -1: none. */
 static int findTwice(std::vector<int> group) {
     std::sort(group.begin(), group.end());
@@ -304,6 +236,14 @@ Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, c
         if (!hasMass)
             return problem(group, "a group has no particle with mass, so it has no centre of mass.", 0, 0);
     }
+    for (std::vector<int>& group : groups) {
+        const auto isMassless = [&](int p) { return p >= 0 && p < set.numParticles() && set.inverseMass[p] == 0; };
+        group.erase(std::remove_if(group.begin(), group.end(), isMassless), group.end());
+        std::sort(group.begin(), group.end());
+    }
+    if (groups[0] == groups[1])
+        return problem(groups[0], "both groups have the same particles with mass, so that their distance is 0.", 0,
+                       distance);
     return {};
 }
 

@@ -39,9 +39,6 @@ std::vector<std::pair<int, double>> weightsIn(const ConstraintSet& set, const Cu
 /** Report and ignore dihedrals of which three consecutive particles are constrained to a line: they have no value. */
 void checkDihedrals(ConstraintSet& set, const ProblemReport& report);
 
-/** Report lengths that contradict each other, and ignore the last of each contradiction, or the longest of a ring. */
-void checkTogether(ConstraintSet& set, double tolerance, const Box& box, const ProblemReport& report);
-
 } // namespace ConstraintPlugin
 
 #endif

@@ -124,6 +124,17 @@ const std::vector<Fault>& faults() {
          {0, 1, 2},
          0.3,
          0.2},
+        {"Centroids",
+         [](Faulty& f) {
+             f.force->addCentroidDistance({0, 1}, {2, 3}, 0.1);
+             f.force->addCentroidDistance({3, 2}, {4}, 0.1);
+             f.force->addCentroidDistance({0, 1}, {4}, 0.3);
+         },
+         "contradictory",
+         {0, 1, 2},
+         {0, 1, 2, 3, 4},
+         0.3,
+         0.2},
         {"Names",
          [](Faulty& f) { f.force->setParticleNames(std::vector<std::string>(9, "X")); },
          "topology",
