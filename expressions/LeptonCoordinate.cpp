@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "LeptonCoordinate.h"
 #include "ExpressionChecks.h"
+#include "ExpressionText.h"
 #include "Motion.h"
 #include "PointFunctions.h"
 #include "SplineFunction.h"
@@ -135,7 +136,11 @@ LeptonCoordinate::LeptonCoordinate(const ExpressionConstraintForce& force)
 }
 
 void LeptonCoordinate::refuse(const std::string& why) const {
-    throw OpenMMException(forceName + " \"" + expression + "\": " + why);
+    throw OpenMMException(forceName + " \"" + shortened(expression) + "\": " + why);
+}
+
+std::string LeptonCoordinate::describe() const {
+    return shortened(expression);
 }
 
 std::string LeptonCoordinate::knownVariables() const {

@@ -43,9 +43,7 @@ public:
     /** @throws OpenMMException if sigma depends on one by a discrete function, which has no derivative */
     std::vector<double> globalDerivatives(const Real3* x, const double* parameters,
                                           const StepState& stepState) override;
-    std::string describe() const override {
-        return expression;
-    }
+    std::string describe() const override;
     const std::string& getForceName() const override {
         return forceName;
     }

@@ -6,6 +6,7 @@
 #include "CentroidDistance.h"
 #include "CollectBodies.h"
 #include "ConstraintChecks.h"
+#include "ExpressionText.h"
 #include "JoinBodies.h"
 #include "LengthChecks.h"
 #include "LeptonCoordinate.h"
@@ -164,8 +165,9 @@ void forEachGivenBy(const ExpressionConstraintForce& force, int forceIndex, Cons
                                       c.particles,
                                       (double) parameters.size(),
                                       (double) sigma->numParameters(),
-                                      force.getClassName() + " \"" + force.getExpression() + "\": its constraint " +
-                                          std::to_string(i) + " has " + std::to_string(parameters.size()) + " of " +
+                                      force.getClassName() + " \"" + shortened(force.getExpression()) +
+                                          "\": its constraint " + std::to_string(i) + " has " +
+                                          std::to_string(parameters.size()) + " of " +
                                           std::to_string(sigma->numParameters()) + " parameters",
                                       ""};
         set.parameters.insert(set.parameters.end(), parameters.begin(), parameters.end());

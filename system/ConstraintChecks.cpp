@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintChecks.h"
 #include "ConstraintErrors.h"
-#include "Contradictions.h"
+#include "ExpressionText.h"
 #include "MovingTargets.h"
 #include "SystemChecks.h"
 #include <map>
@@ -269,7 +269,8 @@ std::vector<std::pair<int, double>> weightsIn(const ConstraintSet& set, const Cu
 Found findGroupProblem(const System& system, const ConstraintSet& set, const CustomCentroidConstraintForce& force,
                        const Constraint& c, const std::vector<int>& groups) {
     const std::string name = "constraint " + std::to_string(c.index) + " of the " + force.getClassName() +
-                             " with index " + std::to_string(c.force) + ", " + force.getExpression() + " = 0: ";
+                             " with index " + std::to_string(c.force) + ", " + shortened(force.getExpression()) +
+                             " = 0: ";
     const auto problem = [&](const char* kind, const std::vector<int>& particles, const std::string& why,
                              const std::string& remedy, double value, double bound = ConstraintProblem::none) {
         return ConstraintProblem{kind, {(int) set.constraints.size()}, particles, value, bound, name + why, remedy};

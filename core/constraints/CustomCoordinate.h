@@ -63,7 +63,7 @@ public:
                                                   const StepState& /*stepState*/) {
         return {};
     }
-    /** Its name in error messages: the expression. */
+    /** Its name in error messages: the expression, shortened where it is long. */
     virtual std::string describe() const = 0;
     /** The class of the Force that declares it. */
     virtual const std::string& getForceName() const {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/ExpressionConstraintForce.h"
 #include "ConstraintForceImpl.h"
+#include "ExpressionText.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/internal/AssertionUtilities.h"
 
@@ -13,8 +14,9 @@ namespace ConstraintPlugin {
 ExpressionConstraintForce::ExpressionConstraintForce(string className, Points points, string expression)
     : className(std::move(className)), points(std::move(points)), expression(std::move(expression)) {
     if (this->points.number < 1)
-        throw OpenMMException(this->className + " \"" + this->expression + "\": a constraint needs at least one " +
-                              this->points.noun + ", not " + to_string(this->points.number));
+        throw OpenMMException(this->className + " \"" + shortened(this->expression) +
+                              "\": a constraint needs at least one " + this->points.noun + ", not " +
+                              to_string(this->points.number));
 }
 
 int ExpressionConstraintForce::addPerConstraintParameter(const string& name) {
@@ -58,7 +60,7 @@ void ExpressionConstraintForce::setGlobalParameterDefaultValue(int index, double
 }
 
 void ExpressionConstraintForce::checkSizes(const vector<int>& given, const vector<double>& parameters) const {
-    const string has = className + " \"" + expression + "\": a constraint has ";
+    const string has = className + " \"" + shortened(expression) + "\": a constraint has ";
     if ((int) given.size() != points.number)
         throw OpenMMException(has + to_string(points.number) + " " + points.noun + "s, but " + to_string(given.size()) +
                               " were given");

@@ -75,6 +75,14 @@ def test_a_class_is_one_line(thing, line):
     assert repr(thing) == line
 
 
+def test_a_long_expression_is_cut():
+    force = mc.CustomConstraintForce(1, "z1" + "+0*x1" * 100)
+    line = repr(force)
+    assert line.startswith("CustomConstraintForce('z1+0*x1+0*x1")
+    assert line.endswith("...', 0 constraints)")
+    assert 200 < len(line) < 250
+
+
 def test_every_integrator_is_one_line():
     kinds = [mc.ConstraintIntegrator]
     while kinds:

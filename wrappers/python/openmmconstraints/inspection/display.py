@@ -8,6 +8,7 @@ from typing import Any
 
 from openmmconstraints.inspection.html import paragraph, table
 from openmmconstraints.inspection.kinds import METHODS, NOUNS, motion_of, number_of
+from openmmconstraints.inspection.labels import quoted
 from openmmconstraints.wrapper import (
     ConstraintForce,
     ConstraintIntegrator,
@@ -17,6 +18,7 @@ from openmmconstraints.wrapper import (
 )
 
 MOST_ROWS = 10
+MOST_QUOTED = 200  # characters of an expression
 _ALWAYS = ("converged", "iterations", "maxError", "tolerance")
 
 
@@ -75,7 +77,7 @@ def _force_html(self) -> str:
 
 
 def _custom_line(self) -> str:
-    parts = [repr(self.getExpression()), _counted(self.getNumConstraints(), "constraint")]
+    parts = [repr(quoted(self, MOST_QUOTED)), _counted(self.getNumConstraints(), "constraint")]
     if self.usesPeriodicBoundaryConditions():
         parts.append("periodic")
     return f"{type(self).__name__}({', '.join(parts)})"

@@ -16,7 +16,7 @@ from openmmconstraints.inspection.numbering import block_of, blocks_of
 from openmmconstraints.wrapper import ConstraintForce, CustomCentroidConstraintForce, CustomConstraintForce
 
 MAX_NAMED = 6  # particles of a constraint
-MOST_QUOTED = 40  # characters of an expression
+MOST_QUOTED = 40  # characters of an expression in a label
 
 
 def atom_name(atom: app.topology.Atom) -> str:
@@ -75,7 +75,8 @@ def coordinate_label(system: mm.System, names: Sequence[str], constraint: int) -
     else:
         shown = particles[:MAX_NAMED]
         what = "-".join(map(str, shown)) + ("-..." if len(particles) > MAX_NAMED else "")
-        what = f"{_expression(block.force)} of {what}" if block.kind == EXPRESSION else f"{NOUNS[block.kind]} {what}"
+        noun = f"{quoted(block.force, MOST_QUOTED)} of" if block.kind == EXPRESSION else NOUNS[block.kind]
+        what = f"{noun} {what}"
     unit = {EXPRESSION: "kJ/mol per unit of it"}.get(block.kind, f"kJ/mol/{'rad' if block.kind in ANGLES else 'nm'}")
     known = by_residue(names, shown)
     return (f"{what} ({known})" if known else what), unit
@@ -94,9 +95,10 @@ def by_residue(names: Sequence[str], particles: Sequence[int]) -> str:
     return ", ".join(f"{residue} {'-'.join(label[-1] for _, label in group)}".strip() for residue, group in groups)
 
 
-def _expression(force: CustomConstraintForce | CustomCentroidConstraintForce) -> str:
+def quoted(force: CustomConstraintForce | CustomCentroidConstraintForce, most: int) -> str:
+    """A Force's expression, of a longer one so many characters from its beginning."""
     text = force.getExpression()
-    return text if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]}..."
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def constraint_particles(system: mm.System, constraint: int) -> list[int]:
