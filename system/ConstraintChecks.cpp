@@ -55,7 +55,7 @@ Found findTargetProblem(const ConstraintSet& set, int k) {
     }
     if (set.hasLengthScale(c) && (!(c.target > 0) || std::isinf(c.target))) {
         why << "the distance " << c.target << " nm is not a positive number.";
-        return problem(c.target, 0);
+        return problemWith(set, k, "target", why.str(), c.target == 0 ? remedyForNoLength(c) : "", c.target, 0);
     }
     if (c.kind == CoordinateKind::Angle && isLinearAngle(c.target) && c.rate != 0) {
         why << "an angle that changes in time cannot start from pi, where it has no gradient.";

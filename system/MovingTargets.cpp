@@ -137,12 +137,20 @@ std::string remedyForLength(const ConstraintSet& set, int constraint, const std:
     return c.parameter < 0 ? ofAny : ofAny + " Or " + remedyForInterpolation(set, c);
 }
 
+std::string remedyForNoLength(const Constraint& c) {
+    const bool ofCentroids = c.kind == CoordinateKind::Custom;
+    return std::string("To hold two ") + (ofCentroids ? "centroids" : "particles") +
+           " at one place, give three expressions: \"x1-x2\", \"y1-y2\" and \"z1-z2\", each a " +
+           (ofCentroids ? "CustomCentroidConstraintForce." : "CustomConstraintForce; or make one a virtual site.");
+}
+
 std::string remedyForMotion(const ConstraintSet& set, int constraint) {
     const Constraint& c = set.constraints[constraint];
+    const std::string toMeet = rangeOf(c) == Range::Length && std::isfinite(c.target) ? " " + remedyForNoLength(c) : "";
     if (c.rate == 0 && c.parameter >= 0)
-        return remedyForInterpolation(set, c);
+        return remedyForInterpolation(set, c) + toMeet;
     return "take fewer steps, or call " + callOf(c, "Rate") +
-           "rate, startTime) with others and updateParametersInContext(context).";
+           "rate, startTime) with others and updateParametersInContext(context)." + toMeet;
 }
 
 } // namespace ConstraintPlugin

@@ -40,6 +40,9 @@ int findTargetNearLimit(const ConstraintSet& set, const std::vector<int>& among,
  *  startTime, ... It has to stay positive": of a constraint whose target changes. */
 std::string describeMotion(const ConstraintSet& set, int constraint, double time);
 
+/** How to hold two particles, or centroids, at one place, which a distance of zero cannot. */
+std::string remedyForNoLength(const Constraint& c);
+
 /** "take fewer steps, or call setDistanceRate(0, rate, startTime) ..." */
 std::string remedyForMotion(const ConstraintSet& set, int constraint);
 
