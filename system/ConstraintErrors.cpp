@@ -95,11 +95,21 @@ const char* kindOf(const SolveReport& report, const SolveContext& context) {
     }
 }
 
+/** What brings positions closer to the constraints. */
+const char* placeNearer(const SolveContext& context) {
+    if (!context.isProjection)
+        return "reduce the step size";
+    if (!context.isOneStage)
+        return "set positions closer to the constraints";
+    return context.isOurs ? "call openmmconstraints.minimize(context), which projects in stages and minimizes, or "
+                            "integrator.applyConstraints(), which only projects"
+                          : "call openmmconstraints.minimize(context), which projects in stages and minimizes";
+}
+
 std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
     const bool isOfJoint = report.constraint >= 0 && isJoint(set.constraints[report.constraint]);
-    const char* const nearer =
-        context.isProjection ? "set positions closer to the constraints" : "reduce the step size";
+    const char* const nearer = placeNearer(context);
     const bool isOfSystem = report.constraint >= 0 && !isOfJoint && set.constraints[report.constraint].force < 0;
     if (context.nearLimit >= 0)
         return remedyForMotion(set, context.nearLimit) +
@@ -127,7 +137,7 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
         if (ofExpression)
             return "its normal turned by 90 degrees on the way, its gradient vanishes, or it touches another "
                    "constraint of its particles here: " +
-                   std::string(context.isProjection ? "" : "reduce the step size, ") +
+                   (context.isProjection && !context.isOneStage ? "" : std::string(nearer) + ", ") +
                    "start closer to the surface, or write the expression so that its gradient vanishes nowhere on the "
                    "surface.";
         return (context.isProjection ? "this " : "the step is too large for this ") +
@@ -234,8 +244,8 @@ ConstraintProblem problemOfBody(const ConstraintSet& set, std::string kind, int 
     if (context.isProjection) {
         out << " would have to turn by 90 degrees or more to meet the constraints of its particles.";
         throwProblem(problemOfBody(set, "not-converged", report.body, out.str(),
-                                   "set positions closer to the constraints, or check that the lengths do not "
-                                   "contradict each other."));
+                                   std::string(placeNearer(context)) +
+                                       ", or check that the lengths do not contradict each other."));
     }
     out << " turns by " << report.rotation
         << " rad in this step, by its angular velocity. Constraint forces with the directions of the step's start can "

@@ -65,6 +65,7 @@ struct SolveContext {
     int nearLimit = -1; ///< constraint whose target is near the limit of its range (findTargetNearLimit); -1: none
     bool isProjection = false; ///< of given positions or velocities: no step, so that its size is no remedy
     bool isOurs = true;        ///< whether the integrator is of this library, and has its settings
+    bool isOneStage = false;   ///< of a projection, which might succeed in stages
 };
 
 /** @throws ConstraintException that names the worst constraint, its particles, value, target, residual, the iterations

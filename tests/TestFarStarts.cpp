@@ -169,6 +169,45 @@ TEST_P(FarStarts, AreNotProjectedUnasked) {
         expectAll(messageOf([&] { s.integrator->setMaxProjection(wrong); }), {"setMaxProjection", "positive"});
 }
 
+TEST_P(FarStarts, AreToldToMinimizeFirst) {
+    const auto expectOrder = [&](ConstraintForce* force) {
+        Simulation s = start(force);
+        const std::string message = messageOf([&] { s.integrator->step(1); });
+        const auto first = message.find("openmmconstraints.minimize(context)");
+        const auto second = message.find("integrator.applyConstraints(), which only projects");
+        EXPECT_NE(second, std::string::npos) << message;
+        EXPECT_LT(first, second) << message;
+    };
+    auto* stretched = new ConstraintForce();
+    stretched->addDistance(0, 3, 0.6);
+    expectOrder(stretched);
+    auto* turned = new ConstraintForce();
+    turned->addDihedral(0, 1, 2, 3, 0.3);
+    expectOrder(turned);
+    auto* body = new ConstraintForce();
+    body->addRigidBody({0, 1, 2}, {Vec3(), Vec3(0.3, 0, 0), Vec3(0, 0.3, 0)});
+    expectOrder(body);
+    auto* groups = new ConstraintForce();
+    groups->addCentroidDistance({0, 1}, {2, 3}, 0.6);
+    expectOrder(groups);
+}
+
+TEST_P(FarStarts, ThatNoProjectionSolvesAreToldOfThatInStagesOnce) {
+    auto system = chain(false);
+    auto* nowhere = new CustomConstraintForce(1, "(z1-0.1)^2+0.01");
+    nowhere->addConstraint({1});
+    system->addForce(nowhere);
+    Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001, 1e-8), platform);
+    s.context->setPositions(zigzag);
+    const std::string minimize = "openmmconstraints.minimize(context)", apply = "integrator.applyConstraints()";
+    const std::string ofStep = messageOf([&] { s.integrator->step(1); });
+    expectAll(ofStep, {minimize, apply});
+    EXPECT_LT(ofStep.find(minimize), ofStep.find(apply)) << ofStep;
+    const std::string ofCall = messageOf([&] { s.integrator->applyConstraints(); });
+    expectAll(ofCall, {"closer to the"});
+    EXPECT_EQ(ofCall.find(minimize), std::string::npos) << ofCall;
+}
+
 TEST_P(FarStarts, OfACauseThatIsKnownAreToldIt) {
     auto* pulled = new ConstraintForce();
     pulled->addDistance(0, 3, length(zigzag, {0, 3}), 0.01);

@@ -81,6 +81,28 @@ TEST(ProjectionMessages, SpeakNeitherOfStepsNorOfVelocities) {
     EXPECT_GT(number, 500);
 }
 
+TEST(ProjectionMessages, OfOneStageNameMinimizeFirstAndApplyConstraintsSecond) {
+    const ConstraintSet set = everyKind();
+    int number = 0;
+    for (bool isOurs : {true, false})
+        forEachFailure(set, true, [&](const SolveReport& report, SolveContext context) {
+            const bool isFar = report.outcome == Outcome::Singular || report.outcome == Outcome::NotConverged;
+            if (!isFar || report.constraint + report.body == -2 || (context.tolerance < 1e-13 && report.body < 0))
+                return; // of nothing in particular, or because of the tolerance
+            context.isOneStage = true;
+            context.isOurs = isOurs;
+            const std::string message = messageOf([&] { throwSolveError(set, report, context); });
+            const auto first = message.find("openmmconstraints.minimize(context)");
+            const auto second = message.find("integrator.applyConstraints()");
+            EXPECT_NE(first, std::string::npos) << message;
+            EXPECT_EQ(second != std::string::npos, isOurs) << message;
+            EXPECT_LT(first, second) << message;
+            EXPECT_EQ(message.find("set positions"), std::string::npos) << message;
+            number++;
+        });
+    EXPECT_GT(number, 100);
+}
+
 TEST(ProjectionMessages, ThoseOfStepsTellTheirSize) {
     const ConstraintSet set = everyKind();
     forEachFailure(set, false, [&](const SolveReport& report, const SolveContext& context) {

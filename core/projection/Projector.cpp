@@ -52,6 +52,7 @@ double lengthOfError(const ConstraintSet& set, const SolveReport& report, double
 Projection Projector::projectPositions(const ProjectionSettings& settings, Real3* x, const Box& box, double time,
                                        Reach reach) {
     Projection result;
+    result.reach = reach;
     if (findUnresolved(settings, x, result))
         return result;
     solver.setTime(time);

@@ -50,6 +50,7 @@ struct Projection {
         Failed      ///< no solve converged
     };
     Outcome outcome = Outcome::Kept;
+    Reach reach = Reach::Unbounded;
     SolveReport before; ///< errors of the given state
     SolveReport report; ///< of the last solve; Failed: why it did
     RankAnalysis rank;  ///< Singular: which constraints

@@ -99,7 +99,8 @@ private:
                                            ConstraintProblem::none,
                                            ConstraintProblem::none,
                                            "The position of particle " + std::to_string(i) + " became NaN or infinite.",
-                                           "minimize the energy first, or reduce the step size."});
+                                           "minimize the energy first (openmmconstraints.minimize(context)), or "
+                                           "reduce the step size."});
             if (isMassive[i])
                 farthest = std::max(farthest, distance);
         }

@@ -33,7 +33,7 @@ double finite(double energy) {
              ConstraintProblem::none,
              "computePressure: the potential energy is not finite where positions and box are changed by 0.1 %, "
              "to differentiate it.",
-             "minimize the energy first."});
+             "minimize the energy first (openmmconstraints.minimize(context))."});
     return energy;
 }
 

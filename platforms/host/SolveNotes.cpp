@@ -149,7 +149,7 @@ void throwFailedSolve(const SolveCircumstances& during, const SolveReport& repor
                      during.stepSize, during.description, isServedIteratively(solver.getGraph(), report.constraint),
                      describeFallbacks(solver.getGraph()),
                      targetNearLimitOf(solver, report, during.time, during.stepSize), during.isProjection,
-                     during.isOurs});
+                     during.isOurs, during.isOneStage});
 }
 
 void requireProjection(const SolveCircumstances& during, const Projection& projection, Stage stage, const Real3* x,
@@ -177,6 +177,7 @@ void requireProjection(const SolveCircumstances& during, const Projection& proje
     case Projection::Outcome::Failed:
         SolveCircumstances further = during;
         further.isProjection = true;
+        further.isOneStage = stage == Stage::Positions && projection.reach == Reach::Bounded;
         if (projection.progress >= 0)
             further.activity += ", which reached " + to_string((int) (100 * projection.progress)) +
                                 " % of the change while bond lengths and angles were kept";

@@ -33,6 +33,7 @@ struct SolveCircumstances {
     std::string description;   ///< describeSolvers(), where the platform has no other
     bool isOurs = true;        ///< whether an integrator of this library takes the steps
     bool isProjection = false; ///< of given positions or velocities, in no step
+    bool isOneStage = false;   ///< of a projection, which might succeed in stages
 };
 
 /** @throws ConstraintException that describes a failed solve */

@@ -208,6 +208,7 @@ def test_positions_that_are_off_or_not_numbers_are_told():
     x[1] *= 1.3
     finding = only(mc.Health(system, x), "off")
     assert (finding.severity, finding.values["error"]) == ("warning", pytest.approx(0.3))
+    assert 0 < finding.remedy.index("openmmconstraints.minimize(context)") < finding.remedy.index("applyConstraints()")
     x[1] *= 4
     assert only(mc.Health(system, x), "far-off").severity == "error"
     x[2] = math.nan

@@ -196,7 +196,7 @@ class Health:
             ):
                 stepping = choose_integrator(integrator, self.recommendedTimeStep)
                 trial = try_start(system, listing, stepping, start, platform, steps)
-            self.placement = place(listing, diagnosis, start, trial)
+            self.placement = place(listing, diagnosis, start, trial, is_ours)
         findings += [] if self.placement is None else self.placement.findings
         findings += check_tolerance(tolerance, self.precision, start)
         if clusters is not None:

@@ -57,12 +57,15 @@ def lost_positions(listing: Listing, start: Start) -> Placement:
     return Placement((), None, 0, (found,))
 
 
-def place(listing: Listing, diagnosis: Diagnosis, start: Start, trial: Trial | None) -> Placement:
-    """The largest errors at the start, and the result of the trial run."""
+def place(listing: Listing, diagnosis: Diagnosis, start: Start, trial: Trial | None, is_ours: bool) -> Placement:
+    """The largest errors at the start, and the result of the trial run.
+
+    :param is_ours: whether the integrator is of this package
+    """
     findings = [] if trial is None else list(trial.findings)
     worst = tuple(_worst(listing, diagnosis))
     if not findings:
-        findings.extend(_far(listing, diagnosis, worst))
+        findings.extend(_far(listing, diagnosis, worst, is_ours))
     findings.extend(_straight_dihedrals(listing, start))
     shift, steps = (None, 0) if trial is None else (trial.shift, trial.steps)
     return Placement(worst, shift, steps, tuple(findings))
@@ -77,7 +80,7 @@ def _worst(listing: Listing, diagnosis: Diagnosis) -> Iterator[Violation]:
             yield Violation(k, particles, listing.names(particles), *measured)
 
 
-def _far(listing: Listing, diagnosis: Diagnosis, violations: tuple[Violation, ...]) -> Iterator[Finding]:
+def _far(listing: Listing, diagnosis: Diagnosis, violations: tuple[Violation, ...], is_ours: bool) -> Iterator[Finding]:
     for worst in violations[:1]:
         if worst.error > FAR:
             count = int(np.count_nonzero(diagnosis.errors > FAR))
@@ -85,7 +88,8 @@ def _far(listing: Listing, diagnosis: Diagnosis, violations: tuple[Violation, ..
                 f"{listing.describe(worst.constraint)} is {worst.value:.4g} instead of {worst.target:.4g}: the first "
                 f"step will project the positions onto it."
             )
-            remedy = "Minimize the energy first, or check that these are the right positions."
+            only = ", or integrator.applyConstraints(), which only projects" if is_ours else ""
+            remedy = f"Call openmmconstraints.minimize(context) first{only}. Are these the right positions?"
             where = (worst.constraint,), worst.particles, worst.names
             yield Finding("warning", "off", message, remedy, *where, {"error": worst.error}, count)
 
