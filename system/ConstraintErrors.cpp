@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintErrors.h"
+#include "HeldTwice.h"
 #include "JointErrors.h"
 #include "MovingTargets.h"
 #include <set>
@@ -156,8 +157,11 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
         if (report.constraint >= 0 && !set.isMovable(set.constraints[report.constraint]))
             return "all its particles have zero mass and cannot move: place them at the target, give one a mass, or "
                    "remove the constraint, as openmmconstraints.freeze(system, []) does before a Context is made.";
-        return "the lengths contradict each other: make them consistent within the tolerance, remove this constraint, "
-               "or loosen setConstraintTolerance().";
+        if (report.constraint >= 0 && !othersThatHold(set, report.constraint).empty())
+            return "give them values that agree, or leave one of them out.";
+        return "the constraints of these particles contradict each other: give them values that agree within the "
+               "tolerance, or remove this one. Where they differ by rounding only, a larger setConstraintTolerance() "
+               "will do.";
     default:
         if (context.tolerance < 1e-13)
             return "the tolerance is near the floor of double precision: use 1e-13 or more.";
@@ -328,6 +332,9 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
                 << "in " << context.timeScale << " ps ";
         out.precision(3);
         out << report.maxError << ", tolerance " << context.tolerance << ".";
+        if (report.outcome == Outcome::Inconsistent)
+            if (const std::vector<int> others = othersThatHold(set, report.constraint); !others.empty())
+                out << "\nOthers hold its coordinate, too: " << describeConstraints(set, others) << ".";
         if (turnsTooFast(report, context))
             out << "\nFree particles would turn it by " << report.rotation
                 << " rad in this step. Constraint forces along "

@@ -4,6 +4,7 @@
 #include "ConstraintChecks.h"
 #include "ConstraintErrors.h"
 #include "Contradictions.h"
+#include "HeldCoordinates.h"
 #include <map>
 #include <sstream>
 
@@ -105,6 +106,30 @@ void LengthsBetweenPoints::addBodies() {
     }
 }
 
+/** Of two constraints of the same coordinate. */
+ConstraintProblem differingTargets(const ConstraintSet& set, int first, int second, double tolerance) {
+    const Constraint &a = set.constraints[first], &b = set.constraints[second];
+    const std::string both = describeConstraint(set, first) + " and " + describeConstraint(set, second);
+    const std::string coordinate = b.kind == CoordinateKind::LinearAngle ? "angle" : nameOf(b.kind);
+    const std::string unit = unitOf(b.kind);
+    std::ostringstream out;
+    if (a.rate != b.rate) {
+        out << both << " change the same " << coordinate << " at different rates, " << a.rate << " and " << b.rate
+            << " " << unit << "/ps.";
+        return problemOf(set, "contradictory", {first, second}, out.str(), "Remove one of them.",
+                         std::abs(a.rate - b.rate), 0);
+    }
+    const double one = declaredTarget(a), other = declaredTarget(b), scale = set.hasLengthScale(b) ? other : 1;
+    const bool ofPair = a.kind == CoordinateKind::Distance || b.kind == CoordinateKind::Distance;
+    out << both << " give the same "
+        << (!set.hasLengthScale(b) ? coordinate + " different values"
+                                   : (ofPair ? "pair" : "two groups") + std::string(" different distances"))
+        << ", " << one << " and " << other << " " << unit << ", that differ by more than the tolerance " << tolerance
+        << ".";
+    return problemOf(set, "contradictory", {first, second}, out.str(), "Remove one of them.",
+                     std::abs(wrapResidual(b.kind, one - other)) / scale, tolerance);
+}
+
 /** "a, b and c" */
 template <class Item>
 std::string listed(const std::vector<int>& constraints, Item item) {
@@ -118,16 +143,16 @@ std::string listed(const std::vector<int>& constraints, Item item) {
 
 void checkLengths(const System& system, ConstraintSet& set, double tolerance, const Box& box,
                   const ProblemReport& report) {
-    LengthsBetweenPoints points(system, set);
     for (const auto& [first, second] : findContradictoryPairs(set, tolerance)) {
-        const double one = set.constraints[first].target, other = set.constraints[second].target;
-        const int given1 = points.given(first), given2 = points.given(second);
-        std::ostringstream out;
-        out << describeConstraint(set, given1) << " and " << describeConstraint(set, given2) << " give the same "
-            << (given1 == first || given2 == second ? "pair" : "two groups") << " different distances, " << one
-            << " and " << other << " nm, that differ by more than the tolerance " << tolerance << ".";
-        report(problemOf(set, "contradictory", {given1, given2}, out.str(), "Remove one of them.",
-                         std::abs(one - other) / other, tolerance));
+        report(differingTargets(set, first, second, tolerance));
+        leaveOut(set, second);
+        for (int k = set.numListed; k < (int) set.constraints.size(); k++)
+            if (set.constraints[k].owner == second) // the other component of a bend
+                leaveOut(set, k);
+    }
+    LengthsBetweenPoints points(system, set);
+    for (const auto& [first, second] : findContradictoryPairs(set, tolerance)) { // now of groups and particles
+        report(differingTargets(set, points.given(first), points.given(second), tolerance));
         points.leaveOut(second);
     }
     points.addBodies();

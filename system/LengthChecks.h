@@ -9,8 +9,9 @@
 
 namespace ConstraintPlugin {
 
-/** Report lengths that contradict each other, and ignore the last of each contradiction, or the longest of a ring. A
- *  group that ends several distances of centroids is one point there, and one with a single massive particle is that.
+/** Report constraints of one coordinate whose values differ, and lengths that contradict each other; ignore the last
+ *  of each contradiction, or the longest of a ring. A group that ends several distances of centroids is one point
+ * there, and one with a single massive particle is that.
  */
 void checkLengths(const OpenMM::System& system, ConstraintSet& set, double tolerance, const Box& box,
                   const ProblemReport& report);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "Contradictions.h"
+#include "HeldCoordinates.h"
 #include <numeric>
 #include <set>
 
@@ -127,19 +128,18 @@ private:
 
 std::vector<std::array<int, 2>> findContradictoryPairs(const ConstraintSet& set, double tolerance) {
     std::vector<std::array<int, 2>> pairs;
-    Edges edges(set);
-    for (int p = 0; p < set.numParticles(); p++) {
-        std::sort(edges.begin(p), edges.end(p), [](const Edges::End& a, const Edges::End& b) {
-            return std::pair(a.particle, a.constraint) < std::pair(b.particle, b.constraint);
-        });
-        const Edges::End* first = edges.begin(p);
-        for (const Edges::End* other = first; other != edges.end(p); ++other) {
-            if (other->particle != first->particle)
-                first = other;
-            const double length = set.constraints[other->constraint].target;
-            if (p < other->particle && // each edge is listed at both ends
-                !(std::abs(set.constraints[first->constraint].target - length) <= tolerance * length))
-                pairs.push_back({first->constraint, other->constraint});
+    for (const std::vector<int>& group : findSameCoordinates(set)) {
+        const Constraint* first = nullptr;
+        for (int k : group) {
+            const Constraint& c = set.constraints[k];
+            const bool isExpression = c.kind == CoordinateKind::Custom && !set.hasLengthScale(c);
+            if (c.parameter >= 0 || isExpression) // the same at some values of Context parameters
+                continue;
+            if (first == nullptr)
+                first = &c;
+            const double difference = wrapResidual(c.kind, declaredTarget(*first) - declaredTarget(c));
+            if (first->rate != c.rate || !(std::abs(difference) <= tolerance * (set.hasLengthScale(c) ? c.target : 1)))
+                pairs.push_back({(int) (first - set.constraints.data()), k});
         }
     }
     return pairs;

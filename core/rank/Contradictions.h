@@ -9,8 +9,9 @@
 
 namespace ConstraintPlugin {
 
-/** Find distances between the same particles whose lengths differ by more than the tolerance (relative). Each pair
- * contains the first declared constraint of these particles and one that differs from it. */
+/** Find constraints of the same coordinate whose values differ by more than the tolerance (relative for distances, else
+ * rad), or that change at different rates. Each pair contains the first declared constraint of a coordinate and one
+ * that differs from it. */
 std::vector<std::array<int, 2>> findContradictoryPairs(const ConstraintSet& set, double tolerance);
 
 /** Find rings of three or more distances that cannot close: one distance exceeds the sum of all others by more than

@@ -12,5 +12,6 @@
 #include "openmmconstraints/Integrators.h"
 #include "openmmconstraints/MoveConstraints.h"
 #include "openmmconstraints/SolverSummary.h"
+#include "openmmconstraints/Warnings.h"
 
 #endif

@@ -6,6 +6,7 @@
 #include "ForceChecks.h"
 #include "SystemChecks.h"
 #include "ThermostatDegrees.h"
+#include "Warn.h"
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
@@ -57,6 +58,7 @@ void ConstraintForceImpl::replaceSolver(ContextImpl& context) {
         kernel = platform.createKernel(SolveConstraintsKernel::Name(), context);
         replacing = &kernel.getAs<SolveConstraintsKernel>();
         replacing->initialize(context, set);
+        warnOf(system, set);
     });
 }
 

@@ -12,7 +12,9 @@
 #include "ProblemReport.h"
 #include "Settings.h"
 #include "SystemChecks.h"
+#include "Warn.h"
 #include "openmm/CMMotionRemover.h"
+#include "openmm/CompoundIntegrator.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include "openmm/internal/ContextImpl.h"
@@ -29,6 +31,16 @@ namespace ConstraintPlugin {
 namespace {
 
 constexpr double smallestStepSize = 1e-150; // ps; its square is above the smallest normal number, 2e-308
+
+/** Whether an integrator takes steps by itself, or is the first child of a CompoundIntegrator that is of this library.
+ */
+bool isFirstOfOurs(Integrator& stepping, const ConstraintIntegrator* one) {
+    const auto* compound = dynamic_cast<const CompoundIntegrator*>(&stepping);
+    for (int i = 0; compound != nullptr && i < compound->getNumIntegrators(); i++)
+        if (const auto* child = dynamic_cast<const ConstraintIntegrator*>(&compound->getIntegrator(i)))
+            return child == one;
+    return true;
+}
 
 } // namespace
 
@@ -108,6 +120,8 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
         checkForces(system, constraints, true, throwProblem);
         checkForceGroups(system, *this, throwProblem);
         stepKernel().initialize(system, *this, constraints);
+        if (isFirstOfOurs(contextRef.getIntegrator(), this))
+            warnOf(system, constraints);
     });
     use = ContextUse::of(contextRef);
     hasPositions = false;

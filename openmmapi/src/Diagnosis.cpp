@@ -7,6 +7,7 @@
 #include "ConstraintErrors.h"
 #include "CoreExceptions.h"
 #include "ForceChecks.h"
+#include "HeldTwice.h"
 #include "NetworkChecks.h"
 #include "OpenMMVectors.h"
 #include "PossibleWindings.h"
@@ -286,6 +287,7 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
             checkReplaced(system, set, report);
         if (isReplaced || !ours.empty())
             checkForces(system, set, areOurs, report);
+        diagnosis.warnings = findHeldTwice(system, set);
         const std::unique_ptr<ConstraintSolver> solver = makeSolver(set, solversOf(ours), report);
         if (!solver->getUndecided().empty())
             report(undecidedRank(set, solver->getUndecided()));

@@ -146,7 +146,9 @@ def test_a_step_does_not_go_there_unasked():
 def test_what_cannot_be_reached_is_named_and_changes_nothing():
     dipeptide = Dipeptide()
     dipeptide.hold(-60, -45)
-    dipeptide.hold(60, -45)  # another value of the same dihedral
+    other = mc.CustomConstraintForce(4, "dihedral(p1, p2, p3, p4) - pi/3; pi=3.14159265358979")  # the same dihedral
+    other.addConstraint([dipeptide.index[name] for name in PHI])
+    dipeptide.system.addForce(other)
     dipeptide.make_context()
     before = dipeptide.positions()
     with pytest.raises(mm.OpenMMException, match="dihedral"):

@@ -26,9 +26,18 @@ def test_straight_set_is_recognized_and_dangerous_in_the_system():
     assert only(health, "rigid").severity == "note"
 
 
+def add_expression(system, distance):
+    """A distance as an expression, which nobody sees to be the same."""
+    i, j, length = distance
+    force = mc.CustomConstraintForce(2, f"distance(p1, p2) - {length:.17g}")
+    force.addConstraint([i, j])
+    system.addForce(force)
+    return system
+
+
 def test_redundant_constraint_is_named_and_counted():
-    """A tetrahedron's six distances hold it as they are; one is given twice."""
-    system = add_force(make_system([12, 1, 1, 1], distances := all_distances(METHANE[:4])), [distances[0]])
+    """A tetrahedron's six distances hold it as they are; one is given as an expression, too."""
+    system = add_expression(make_system([12, 1, 1, 1], distances := all_distances(METHANE[:4])), distances[0])
     health = mc.Health(system, METHANE[:4])
     assert kinds(health) == ["redundant"]
     finding = only(health, "redundant")
@@ -74,14 +83,19 @@ def test_bonds_and_angles_are_bodies_on_a_hinge():
 
 
 def test_redundant_constraints_in_rings_of_a_chain_are_found():
-    """Two tetrahedra with a distance given twice, joined by a bond: a cluster that has to be taken apart."""
+    """Two tetrahedra with a distance given twice, joined by a bond: a cluster that has to be taken apart. One that is
+    given by the same particles again has a warning of its own."""
     distances = all_distances(METHANE[:4])
     second = [(i + 4, j + 4, length) for i, j, length in distances]
     system = make_system([12, 1, 1, 1] * 2, [*distances, (0, 4, 0.3), *second])
-    health = mc.Health(add_force(system, [distances[0], second[0]]))
+    health = mc.Health(add_expression(add_expression(system, distances[0]), second[0]))
     assert health.counts.redundant == 2
     assert health.counts.independent == 13
     assert only(health, "redundant").count == 2
+    health = mc.Health(add_force(system, [distances[1]]))
+    assert health.counts.redundant == 3
+    assert only(health, "redundant").count == 2
+    assert only(health, "held-twice").constraints == (1, 15)
 
 
 def test_redundant_constraint_that_disagrees_is_an_error_at_the_positions():

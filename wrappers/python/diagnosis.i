@@ -91,7 +91,7 @@ PyObject* _diagnose(const OpenMM::System& system, const OpenMM::Integrator& inte
         ReleasedInterpreter released;
         found = ConstraintPlugin::diagnose(system, integrator, positions == Py_None ? NULL : &start);
     }
-    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:i,s:N,s:N,s:N,s:N,s:N,s:d,s:i,s:i,s:i,s:N}", "problems", toPython(found.problems), "refused",
+    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N,s:i,s:N,s:N,s:N,s:N,s:N,s:d,s:i,s:i,s:i,s:N}", "problems", toPython(found.problems), "warnings", toPython(found.warnings), "refused",
                          toTuple(found.refused), "isComplete", PyBool_FromLong(found.isComplete), "clusters", toPython(found.clusters), "independent",
                          found.numIndependent, "groups", toPython(found.groups), "values", toArray(found.values),
                          "targets", toArray(found.targets), "errors", toArray(found.errors),

@@ -44,6 +44,7 @@ static bool isNumpyAvailable() {
 %}
 %init %{
     import_array();
+    ConstraintPlugin::setWarningHandler(warnInPython);
 %}
 namespace std {
 %template(_VectorClusterInfo) vector<ConstraintPlugin::ClusterInfo>;
@@ -101,6 +102,23 @@ struct ReleasedInterpreter {
         PyEval_RestoreThread(state);
     }
 };
+
+/** Hands a warning to Python's warnings.warn(). One that a filter makes an error of is thrown. */
+static void warnInPython(const std::string& text) {
+    if (!Py_IsInitialized())
+        return;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyObject* module = PyImport_ImportModule("openmmconstraints._warnings");
+    PyObject* result = module == NULL ? NULL : PyObject_CallMethod(module, "warn_of_context", "s", text.c_str());
+    const bool isRaised = result == NULL;
+    if (isRaised)
+        PyErr_Clear(); // OpenMM's wrapper makes its own exception of what is thrown
+    Py_XDECREF(result);
+    Py_XDECREF(module);
+    PyGILState_Release(state);
+    if (isRaised)
+        throw OpenMM::OpenMMException(text);
+}
 
 /** A cast whose error names the expected and the actual class. */
 class WrongType : public std::bad_cast {

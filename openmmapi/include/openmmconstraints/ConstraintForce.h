@@ -24,8 +24,8 @@ namespace ConstraintPlugin {
  *  its first step throws, because OpenMM's minimizer makes a Context with one on GPUs.
  *
  *  A massless particle may be constrained; it is an anchor, which does not move. Virtual sites may not be constrained,
- *  except in the groups of a centroid distance, where they have no mass and no effect. Duplicates of a constraint are
- *  accepted if they agree. Creating a Context checks all constraints.
+ *  except in the groups of a centroid distance, where they have no mass and no effect. Duplicates of a constraint
+ *  are accepted if they agree, with a warning (setWarningHandler()). Creating a Context checks all constraints.
  */
 class ConstraintForce : public OpenMM::Force {
 public:

@@ -148,11 +148,12 @@ public:
      *
      *  @return [number of constraints] kJ/mol/nm for distances, kJ/mol/rad for angles and dihedrals; System constraints
      *          first, then each ConstraintForce's in System order: distances, angles, dihedrals; rigid bodies have no
-     *          entry. For redundant constraints: those of least norm. For an angle of pi: the magnitude of its torque.
-     * Distances and angles that were recognized as a rigid body have the multipliers of least norm that give the body's
-     * forces on its particles. In a linear or planar body, only distances among the two or three particles that span it
-     * have multipliers, which carry the forces on all others; the rest are 0. So are those of constraints that a rigid
-     * body of addRigidBody() holds (SolverSummary::absorbed): getConstraintForces() has the body's forces
+     *          entry. For redundant constraints: those of least norm, so that two of one coordinate have half of its
+     * force each. For an angle of pi: the magnitude of its torque. Distances and angles that were recognized as a rigid
+     * body have the multipliers of least norm that give the body's forces on its particles. In a linear or planar body,
+     * only distances among the two or three particles that span it have multipliers, which carry the forces on all
+     * others; the rest are 0. So are those of constraints that a rigid body of addRigidBody() holds
+     * (SolverSummary::absorbed): getConstraintForces() has the body's forces
      *  @throws OpenMMException before the first step: computeMultipliers() has those of the present state
      */
     std::vector<double> getMultipliers() const;

@@ -18,13 +18,16 @@ namespace ConstraintPlugin {
  *  - "expression": one that cannot be evaluated; "shape": a rigid body with invalid positions
  *  - "box": a length that the minimum image cannot represent
  *  - "straight": a dihedral of particles that are constrained to one line
- *  - "contradictory": lengths that no positions can have together; a projection that fails looks for them, too
+ *  - "contradictory": values of one coordinate, or lengths, that no positions have together; failed projections look
+ *    for them, too
  *  - "undecided": coupled constraints whose rank could not be determined
  *  - "too-large", "memory": a factor that is too large, lack of memory
  *  - "combination": a Force that does not work with constraints; "integrator": one that does not solve them
  *  - "topology": names or bonds that are not this System's
  *  - "anchor", "duplicate": a System constraint with one massless particle, or two between the same particles. When a
  *    Context is created, OpenMM itself throws; these records are made by diagnose()
+ *  - "held-twice": a coordinate that others hold, too. It is a warning, and an exception where it is to be read as a
+ *    reaction coordinate
  *
  *  In a projection or a step:
  *  - "far-off": initial positions that would be moved too far; "minimum-image": because they are wrapped into a box

@@ -45,6 +45,7 @@ struct ConstraintGroup {
 /** Properties of a System's constraints that are known without a Context. Plain data. */
 struct Diagnosis {
     std::vector<ConstraintProblem> problems; ///< all that make the creation of a Context throw, which throws the first
+    std::vector<ConstraintProblem> warnings; ///< what a Context accepts, and warns of (Warnings.h)
     std::vector<int> refused;                ///< invalid constraints, as in getMultipliers(), ignored in what follows
     std::vector<int> absorbed;               ///< constraints that a declared rigid body holds, as in getMultipliers()
     double absorbedDeviation = 0.0; ///< the largest difference of their values from those in the body's shape: relative

@@ -171,7 +171,7 @@ class Health:
         held = count_held(listing, diagnosis.groups)
         findings += find_membership(system, listing, clusters or (), held)
         solver = solver_of(system, planned)
-        findings += find_dependence(listing, diagnosis.groups, solver)
+        findings += find_dependence(listing, diagnosis.groups, solver, diagnosis.held_twice)
         if solver is Solver.OPENMM:
             findings += find_unequal_waters(listing)
         vibrations, unseen = find_vibrations(system, listing)

@@ -12,12 +12,14 @@ import numpy as np
 import openmm as mm
 from openmm import unit
 
-from openmmconstraints.health.findings import Finding
+from openmmconstraints.health.findings import Finding, Severity
 from openmmconstraints.inspection.integrators import children_of
 from openmmconstraints.inspection.kinds import BODY, REDUNDANT
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.wrapper import ClusterInfo, RattleIntegrator, _diagnose, _tryStart
 
+#: The kind of warnings about coordinates that are held twice (openmmconstraints/ConstraintProblem.h).
+HELD_TWICE = "held-twice"
 #: ps, of the trial's steps where no time step is given.
 FIRST_STEP = 0.001
 
@@ -51,7 +53,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What creating a Context would refuse, and clusters, groups and errors of the other constraints."""
+    """What creating a Context would refuse or warn of, and clusters, groups and errors of the other constraints."""
 
     findings: tuple[Finding, ...]
     clusters: tuple[ClusterInfo, ...] | None  #: None: memory did not suffice
@@ -65,6 +67,11 @@ class Diagnosis:
     absorbed_constraint: int  #: the one with that difference; -1: there is none
     joined_bodies: int  #: rigid bodies that constraints or other bodies join
     joints: int  #: particles that these share, once for each body beyond the first
+
+    @property
+    def held_twice(self) -> frozenset[int]:
+        """Constraints of coordinates that a warning is about: they, or others, are redundant."""
+        return frozenset(k for finding in self.findings if finding.kind == HELD_TWICE for k in finding.constraints)
 
     @property
     def redundant(self) -> int:
@@ -90,7 +97,10 @@ def diagnose(system: mm.System, listing: Listing, integrator: mm.Integrator, sta
     for body in np.flatnonzero(listing.kind == BODY).tolist():
         listing.valid[body] = all(0 <= p < len(listing.masses) for p in listing.of(body))
     return Diagnosis(
-        tuple(finding_of(problem, listing) for problem in found["problems"]),
+        (
+            *(finding_of(problem, listing) for problem in found["problems"]),
+            *(finding_of(problem, listing, "warning") for problem in found["warnings"]),
+        ),
         found["clusters"] if found["isComplete"] else None,
         found["independent"] if found["isRankKnown"] else None,
         tuple(Group(**group) for group in found["groups"]),
@@ -128,11 +138,11 @@ def choose_integrator(integrator: mm.Integrator | None, step: unit.Quantity | No
     return copy
 
 
-def finding_of(problem: Mapping[str, Any], listing: Listing) -> Finding:
+def finding_of(problem: Mapping[str, Any], listing: Listing, severity: Severity = "error") -> Finding:
     """A record of C++ as a finding."""
     particles = problem["particles"]
     return Finding(
-        "error",
+        severity,
         problem["kind"],
         " ".join(problem["message"].split()),
         " ".join(problem["remedy"].split()),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import acos, degrees, pi
 
 import numpy as np
@@ -36,11 +37,16 @@ SHAPES = {STRAIGHT: ("a linear rigid body", "returns NaN"), FLAT: ("a planar rig
 SHAPES[SPATIAL] = ("a rigid body", "may fail")
 
 
-def find_dependence(listing: Listing, groups: Sequence[Group], solver: Solver) -> list[Finding]:
-    """Findings about the groups that C++ found, and about angles that are nearly straight."""
+def find_dependence(
+    listing: Listing, groups: Sequence[Group], solver: Solver, held_twice: frozenset[int] = frozenset()
+) -> list[Finding]:
+    """Findings about the groups that C++ found, and about angles that are nearly straight.
+
+    :param held_twice: constraints that a warning is about already
+    """
     return [
         *_recognized(listing, [group for group in groups if group.kind in RECOGNIZED], solver),
-        *_redundant(listing, [group for group in groups if group.kind == REDUNDANT]),
+        *_redundant(listing, [group for group in groups if group.kind == REDUNDANT], held_twice),
         *_ill_conditioned(listing, [group for group in groups if group.kind == ILL_CONDITIONED]),
         *_narrow_triangles(listing, {k for group in groups if group.kind in RECOGNIZED for k in group.constraints}),
         *_narrow_angles(listing),
@@ -83,7 +89,8 @@ def _recognized(listing: Listing, groups: Iterable[Group], solver: Solver) -> It
         yield _finding(listing, bodies[0], "warning", "rigid", message, remedy, len(bodies), **values)
 
 
-def _redundant(listing: Listing, groups: Sequence[Group]) -> Iterator[Finding]:
+def _redundant(listing: Listing, groups: Sequence[Group], held_twice: frozenset[int]) -> Iterator[Finding]:
+    groups = [without for group in groups if (without := _without(group, held_twice)).count > 0]
     if not groups:
         return
     dependent = tuple(sorted(k for group in groups for k in group.constraints))
@@ -100,6 +107,11 @@ def _redundant(listing: Listing, groups: Sequence[Group]) -> Iterator[Finding]:
     remedy = "Nothing has to be done while their values agree within the tolerance."
     names = listing.names(first.particles)
     yield Finding("note", "redundant", message, remedy, dependent, first.particles, names, {}, count)
+
+
+def _without(group: Group, constraints: frozenset[int]) -> Group:
+    left = tuple(k for k in group.constraints if k not in constraints)
+    return replace(group, constraints=left, count=group.count - (len(group.constraints) - len(left)))
 
 
 def _ill_conditioned(listing: Listing, groups: Sequence[Group]) -> Iterator[Finding]:

@@ -29,7 +29,8 @@ def count_held(listing: Listing, groups: Sequence[Group]) -> int:
 
 
 def _absorbed(listing: Listing, diagnosis: Diagnosis) -> Iterator[Finding]:
-    if not diagnosis.absorbed:
+    is_told = diagnosis.held_twice.issuperset(diagnosis.absorbed) and diagnosis.absorbed_deviation <= SMALL
+    if not diagnosis.absorbed or is_told:
         return
     k, deviation, count = diagnosis.absorbed_constraint, diagnosis.absorbed_deviation, len(diagnosis.absorbed)
     others = f" So are {count - 1:,} others." if count > 2 else " So is 1 other." if count == 2 else ""

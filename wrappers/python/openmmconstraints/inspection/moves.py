@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from functools import wraps
 from typing import Any
 
 from openmm import unit
 
+from openmmconstraints._warnings import warn
 from openmmconstraints.wrapper import ConstraintIntegrator
 
 _apply_constraints = ConstraintIntegrator.applyConstraints
@@ -46,10 +45,8 @@ def warn_of_move(move: float, integrator: ConstraintIntegrator, what: str, remed
     """
     bound = integrator.getMaxProjection().value_in_unit(unit.nanometer)
     if move > bound:
-        warnings.warn(
-            f"{what} by {move:.3g} nm, farther than a step may ({bound:g} nm, setMaxProjection()). {_MEANING} {remedy}",
-            RuntimeWarning,
-            stacklevel=_stack_level(),
+        warn(
+            f"{what} by {move:.3g} nm, farther than a step may ({bound:g} nm, setMaxProjection()). {_MEANING} {remedy}"
         )
 
 
@@ -70,11 +67,3 @@ def warn_of_far_moves() -> None:
 
     integrators: Any = ConstraintIntegrator
     integrators.applyConstraints = applyConstraints
-
-
-def _stack_level() -> int:
-    """Of the first caller outside this package, as the caller of this function gives it to warnings.warn()."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "openmmconstraints":
-        frame, level = frame.f_back, level + 1
-    return level
