@@ -131,4 +131,19 @@ std::vector<int> othersThatHold(const ConstraintSet& set, int constraint) {
     return others;
 }
 
+ConstraintProblem noReactionCoordinate(const ConstraintSet& set, int constraint) {
+    const std::vector<int> others = othersThatHold(set, constraint);
+    std::vector<int> all = {constraint};
+    all.insert(all.end(), others.begin(), others.end());
+    const std::string what = describeConstraint(set, constraint) + ", constraint " + std::to_string(constraint) +
+                             " in the order of getMultipliers(), cannot be a reaction coordinate: ";
+    return problemOf(
+        set, "held-twice", all,
+        what +
+            (others.empty()
+                 ? "other constraints hold it, too, a rigid body has it, or it is an angle of 180 degrees."
+                 : "its force is divided between it and " + describeConstraints(set, others) + ", which hold it, too."),
+        others.empty() ? "Leave out what holds it." : "Leave out all but one of them.");
+}
+
 } // namespace ConstraintPlugin

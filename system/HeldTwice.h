@@ -18,6 +18,9 @@ std::vector<ConstraintProblem> findHeldTwice(const OpenMM::System& system, const
  * not seen from what is declared. */
 std::vector<int> othersThatHold(const ConstraintSet& set, int constraint);
 
+/** The problem of a constraint that cannot be a reaction coordinate, since it depends on others, or they on it. */
+ConstraintProblem noReactionCoordinate(const ConstraintSet& set, int constraint);
+
 } // namespace ConstraintPlugin
 
 #endif

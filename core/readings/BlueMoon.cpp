@@ -25,9 +25,7 @@ BlueMoon computeBlueMoon(ConstraintSolver& solver, const std::vector<int>& coord
     std::vector<Vectors> b(n, Vectors(solver.getSet().numParticles()));
     for (int i = 0; i < n; i++)
         if (!solver.solveUnitColumn(coordinates[i], positions, box, b[i].data(), Y[i], maxIterations))
-            throw std::runtime_error("constraint " + std::to_string(coordinates[i]) +
-                                     " (in the order of getMultipliers) cannot be a reaction coordinate: it depends on "
-                                     "other constraints, is part of a rigid body, or is an angle of 180 degrees.");
+            throw NoCoordinate(coordinates[i]);
     // h[j][k][r] = b_j^T H_r b_k, by polarization
     auto bilinear = [&](int j, int k) {
         std::vector<double> h = solver.curvatures(positions, box, combine(b[j], 1, b[k]).data());

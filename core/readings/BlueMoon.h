@@ -4,8 +4,19 @@
 #define CONSTRAINTS_CORE_BLUE_MOON_H_
 
 #include "ConstraintSolver.h"
+#include <stdexcept>
+#include <string>
 
 namespace ConstraintPlugin {
+
+/** A constraint that cannot be a reaction coordinate. */
+struct NoCoordinate : std::runtime_error {
+    explicit NoCoordinate(int constraint)
+        : std::runtime_error("constraint " + std::to_string(constraint) + " cannot be a reaction coordinate"),
+          constraint(constraint) {
+    }
+    int constraint;
+};
 
 /** Quantities of the blue moon ensemble at one configuration, for constraints that hold reaction coordinates xi. */
 struct BlueMoon {
@@ -23,7 +34,7 @@ struct BlueMoon {
  *  Sprik, Ciccotti, J. Chem. Phys. 109, 7737 (1998), doi 10.1063/1.477419.
  *
  *  @param coordinates  constraint indices, each independent of all others
- *  @throws std::runtime_error if one is not, or is not solved as a single row */
+ *  @throws NoCoordinate if one is not, or is not solved as a single row */
 BlueMoon computeBlueMoon(ConstraintSolver& solver, const std::vector<int>& coordinates, const Real3* positions,
                          const Box& box, int maxIterations);
 

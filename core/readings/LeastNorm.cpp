@@ -96,4 +96,18 @@ ForceMultipliers leastNorm(ConstraintSolver& solver, ForceMultipliers multiplier
     return multipliers;
 }
 
+bool sharesForce(ConstraintSolver& solver, int constraint, const Real3* positions, const Box& box, int maxIterations) {
+    constexpr double rounding = 1e-6;
+    const std::vector<std::vector<int>> groups = solver.groups(), dependent = solver.dependentByGroup();
+    bool mayShare = false;
+    for (std::size_t g = 0; g < dependent.size(); g++)
+        mayShare = mayShare || (!dependent[g].empty() &&
+                                std::find(groups[g].begin(), groups[g].end(), constraint) != groups[g].end());
+    if (!mayShare)
+        return false;
+    ForceMultipliers unit{std::vector<double>(solver.getSet().constraints.size())};
+    unit.values[constraint] = 1;
+    return std::abs(leastNorm(solver, unit, positions, box, maxIterations).values[constraint] - 1) > rounding;
+}
+
 } // namespace ConstraintPlugin

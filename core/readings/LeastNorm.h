@@ -16,6 +16,9 @@ namespace ConstraintPlugin {
 ForceMultipliers leastNorm(ConstraintSolver& solver, ForceMultipliers multipliers, const Real3* positions,
                            const Box& box, int maxIterations);
 
+/** Whether leastNorm() gives a part of a constraint's force to others, because these hold its coordinate, too. */
+bool sharesForce(ConstraintSolver& solver, int constraint, const Real3* positions, const Box& box, int maxIterations);
+
 } // namespace ConstraintPlugin
 
 #endif

@@ -4,6 +4,8 @@
 #include "BlueMoon.h"
 #include "CheckpointIO.h"
 #include "HeldPairs.h"
+#include "HeldTwice.h"
+#include "LeastNorm.h"
 #include "MirrorImages.h"
 #include "OpenMMVectors.h"
 #include "ParameterDerivatives.h"
@@ -231,10 +233,18 @@ void HostStepKernel::computeBlueMoon(ContextImpl& context, const ConstraintInteg
     multipliers.clear();
     for (int k : coordinates)
         multipliers.push_back(all[k]);
-    const BlueMoon terms = ConstraintPlugin::computeBlueMoon(*solver, coordinates, positions(context), box(context),
-                                                             integrator.getMaxIterations());
-    corrections = terms.corrections;
-    logZ = terms.logZ;
+    const Real3* x = positions(context);
+    const int maxIterations = integrator.getMaxIterations();
+    for (int k : coordinates)
+        if (sharesForce(*solver, k, x, box(context), maxIterations))
+            throwProblem(noReactionCoordinate(solver->getSet(), k));
+    try {
+        const BlueMoon terms = ConstraintPlugin::computeBlueMoon(*solver, coordinates, x, box(context), maxIterations);
+        corrections = terms.corrections;
+        logZ = terms.logZ;
+    } catch (const NoCoordinate& error) {
+        throwProblem(noReactionCoordinate(solver->getSet(), error.constraint));
+    }
 }
 
 // ---- checkpoints ---------------------------------------------------------------------------------------------------

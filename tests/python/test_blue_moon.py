@@ -338,7 +338,7 @@ def test_mistakes_show_before_the_first_step():
     system, held, positions = dimer()
     held.addDistance(0, 1, 0.2)
     simulation = simulate(system, langevin(), positions)
-    refused(simulation, mc.BlueMoonReporter(None, 500, [0, 1]), mm.OpenMMException, "depends on other")
+    refused(simulation, mc.BlueMoonReporter(None, 500, [0, 1]), mm.OpenMMException, "which hold it, too")
 
     free = mm.System()
     free.addParticle(1)

@@ -286,3 +286,47 @@ def test_a_script_sees_its_own_line(tmp_path):
     result = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     assert f"{script}:3: RuntimeWarning: dihedral 0 of the ConstraintForce with index 1" in result.stderr
     assert result.stderr.count("RuntimeWarning") == 1
+
+
+# ---- mean forces -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_shared_force_is_no_mean_force(which):
+    """The first is solved, the second follows from it: both have half of the force."""
+    system, integrator = double(), mc.RattleLangevinIntegrator(300, 1, 0.001)
+    context = make_context(system, integrator)
+    with pytest.raises(mm.OpenMMException) as raised:
+        integrator.computeBlueMoon([which])
+    for force in (1, 2):
+        assert noun("dihedral", 0, force) in str(raised.value)
+    assert "Leave out all but one of them" in str(raised.value)
+    assert "cannot be a reaction coordinate" in str(raised.value)
+    assert context.getTime()._value == 0
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_redundant_bonds_of_others_leave_the_mean_force_as_it_is():
+    """Of a dihedral that no other constraint holds, beside a distance that is there twice, with a particle of it."""
+    values = []
+    for times in (1, 2):
+        system, integrator = model(), mc.RattleLangevinIntegrator(300, 1, 0.001)
+        system.addForce(make_force("dihedral"))
+        bonds = mc.ConstraintForce()
+        for _ in range(times):
+            bonds.addDistance(0, 1, 0.1)
+        system.addForce(bonds)
+        context = make_context(system, integrator)
+        values.append(np.concatenate([np.ravel(part) for part in integrator.computeBlueMoon([0])]))
+        del context
+    np.testing.assert_allclose(values[1], values[0], rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_coordinate_that_distances_hold_is_none():
+    integrator = mc.RattleLangevinIntegrator(300, 1, 0.001)
+    context = make_context(held_by_distances("angle"), integrator)
+    with pytest.raises(mm.OpenMMException, match=r"angle 0 of .*cannot be a reaction .*System constraint 0 .*System"):
+        integrator.computeBlueMoon([3])
+    del context
