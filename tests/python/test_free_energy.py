@@ -307,12 +307,13 @@ def test_system_may_be_an_object_its_xml_or_a_function(in_sequence):
 
 
 def test_a_window_that_fails_says_which():
-    coordinate = fe.Distance(0, 1)  # which a rigid bond holds already
+    coordinate = fe.CentroidDistance([0], [1])  # which a rigid bond holds already
+    label = "distance of the centres of 1 and 1 particles"
     with ThreadPoolExecutor(1) as executor:
         for where in (None, executor):
-            with pytest.raises(fe.WindowError, match=r"distance 0-1 = 0\.153: .*depends on"):
+            with pytest.raises(fe.WindowError, match=rf"{label} = 0\.153: .*cannot be a reaction coordinate"):
                 fe.run_windows(chain, [START], coordinate, [0.153], langevin(), 10, executor=where, **QUIET)
-    with pytest.raises(fe.WindowError, match=r"pulling distance 0-1 from 0\.153 to 0\.2: "):
+    with pytest.raises(fe.WindowError, match=rf"pulling {label} from 0\.153 to 0\.2: "):
         fe.pull(chain, START, coordinate, [0.2], langevin(), 10, **QUIET)
 
 

@@ -330,3 +330,43 @@ def test_a_coordinate_that_distances_hold_is_none():
     with pytest.raises(mm.OpenMMException, match=r"angle 0 of .*cannot be a reaction .*System constraint 0 .*System"):
         integrator.computeBlueMoon([3])
     del context
+
+
+def run(system, coordinate):
+    integrator = mc.RattleLangevinIntegrator(300, 1, 0.001)
+    return fe.run_window(system, X, coordinate, value_of(coordinate), integrator, 20, platform="Reference")
+
+
+COORDINATES = {
+    "distance": fe.Distance(2, 0),
+    "angle": fe.Angle(0, 1, 2),
+    "dihedral": fe.Dihedral(3, 2, 1, 0),
+    "centroid distance": fe.CentroidDistance([0, 1], [4, 3]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:too few")
+@pytest.mark.parametrize("kind", COORDINATES)
+def test_free_energies_name_the_constraint_and_take_it(kind):
+    system = model()
+    force = make_force(kind)
+    system.addForce(force)
+    held = rf"{COORDINATES[kind].label}: {noun(kind, 0, 1)} .* holds it already"
+    with pytest.raises(ValueError, match=held) as error:
+        run(system, COORDINATES[kind])
+    assert f"(force, '{kind}', 0) with the Force, which is system.getForce(1)" in str(error.value)
+    integrator = mc.RattleLangevinIntegrator(300, 1, 0.001)
+    window = fe.run_window(
+        system, X, (force, kind, 0), value_of(COORDINATES[kind]), integrator, 20, platform="Reference"
+    )
+    assert window.mean_force.samples == 2
+
+
+def test_free_energies_say_how_to_be_rid_of_a_system_constraint():
+    system = model()
+    system.addConstraint(0, 1, 0.1)
+    system.addConstraint(0, 2, value_of(fe.Distance(0, 2)))
+    with pytest.raises(ValueError, match=r"System constraint 1 .* holds it already.*system\.removeConstraint\(1\)"):
+        run(system, COORDINATES["distance"])
+    system.removeConstraint(1)
+    assert run(system, COORDINATES["distance"]).mean_force.samples == 2

@@ -142,6 +142,8 @@ def mean_force_profile(
 
     Raises
     ------
+    TypeError, ValueError
+        if an argument is of the wrong kind or cannot be, or if a constraint of the System holds the coordinate already
     WindowError
         if a run fails; the message says at which value, and why
     """

@@ -17,8 +17,9 @@ from openmm import app, unit
 
 from openmmconstraints._atoms import to_particle
 from openmmconstraints._quantities import require_radians, to_number
-from openmmconstraints.inspection.kinds import ANGLE, CENTROIDS, DIHEDRAL, DISTANCE, METHODS
-from openmmconstraints.inspection.numbering import blocks_of
+from openmmconstraints.inspection.kinds import ANGLE, CENTROIDS, DIHEDRAL, DISTANCE, METHODS, NOUNS
+from openmmconstraints.inspection.listing import Listing
+from openmmconstraints.inspection.numbering import Block, block_of, blocks_of
 from openmmconstraints.wrapper import ConstraintForce
 
 _ANGULAR = unit.radian / unit.picosecond
@@ -48,6 +49,7 @@ class Coordinate(ABC):
 
         :param value: in the coordinate's unit
         :param rate:  per ps; not 0 while the coordinate is pulled. An expression may have t in it only then
+        :raises ValueError: if a constraint of the System holds it already
         """
 
     def measure(self, system: mm.System, positions: np.ndarray) -> float | None:
@@ -146,6 +148,20 @@ class _Constrained(Coordinate):
         if largest >= count:
             raise ValueError(f"{self.label}: there is no particle {largest}: the System has {count}, 0 to {count - 1}.")
 
+    def _require_free(self, system: mm.System) -> None:
+        """:raises ValueError: if a constraint of the System holds it, which the runs could not move"""
+        number = self._find(system)
+        if number is None:
+            return
+        block, index = block_of(blocks_of(system), number)
+        remedy = f"Take that constraint away: system.removeConstraint({index})."
+        if block.force is not None:
+            remedy = (
+                f"Give that constraint in the place of this coordinate, (force, {NOUNS[block.kind]!r}, {index}) with "
+                f"the Force, which is system.getForce({block.place}): then the runs set its value."
+            )
+        raise ValueError(f"{self.label}: {Listing(system).describe(number)} holds it already. {remedy}")
+
     def hold(self, system: mm.System, value: float, rate: float = 0.0) -> None:
         self._require_particles(system)
         name = METHODS[self._kind]
@@ -154,6 +170,7 @@ class _Constrained(Coordinate):
             getattr(force, f"set{name}Parameters")(self.held[1], *self._entries, self._value(value))
             getattr(force, f"set{name}Rate")(self.held[1], self._rate(rate))
             return
+        self._require_free(system)
         force = ConstraintForce()
         self._set_periodic(force, system)
         getattr(force, f"add{name}")(*self._entries, self._value(value), self._rate(rate))
@@ -166,14 +183,23 @@ class _Constrained(Coordinate):
         blocks = blocks_of(system)
         return next(block.first + index for block in blocks if (block.place, block.kind) == (place, self._kind))
 
-    def find_in(self, system: mm.System) -> int:
+    def _find(self, system: mm.System) -> int | None:
+        """The first constraint that holds it, by its place in getMultipliers()."""
         wanted = _both_ways(self._entries)
-        same_kind = [block for block in blocks_of(system) if block.kind == self._kind]
-        for block in same_kind:
+        for block in self._blocks(system):
             for number in range(block.size):
                 if _both_ways(block.entries(system, number)) == wanted:
                     return block.first + number
-        count = sum(block.size for block in same_kind)
+        return None
+
+    def _blocks(self, system: mm.System) -> list[Block]:
+        return [block for block in blocks_of(system) if block.kind == self._kind]
+
+    def find_in(self, system: mm.System) -> int:
+        number = self._find(system)
+        if number is not None:
+            return number
+        count = sum(block.size for block in self._blocks(system))
         raise ValueError(
             f"{self.label}: no constraint of the System holds it; there are {count} of this kind. Add one with "
             f"ConstraintForce.add{METHODS[self._kind]}() before the Context is created."

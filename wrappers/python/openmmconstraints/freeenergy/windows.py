@@ -98,7 +98,8 @@ def run_window(
     Raises
     ------
     ValueError
-        if a plain length must be in angstroms, because a tenth of it is near the positions
+        if a plain length must be in angstroms, because a tenth of it is near the positions, or if a constraint of the
+        System holds the coordinate already
     WindowError
         if anything fails, with OpenMM's or this package's message
     """
@@ -157,7 +158,8 @@ def pull(
     Raises
     ------
     ValueError
-        if plain lengths must be in angstroms, because a tenth of them is near the positions
+        if plain lengths must be in angstroms, because a tenth of them is near the positions, or if a constraint of the
+        System holds the coordinate already
     WindowError
         if the run fails
     """
@@ -240,8 +242,8 @@ def run_windows(
     Raises
     ------
     ValueError
-        if plain lengths must be in angstroms, because a tenth of them is near the positions, or if the folder holds
-        windows of another run
+        if plain lengths must be in angstroms, because a tenth of them is near the positions, if a constraint of the
+        System holds the coordinate already, or if the folder holds windows of another run
     WindowError
         if a window fails; those that have not begun are cancelled
     """
