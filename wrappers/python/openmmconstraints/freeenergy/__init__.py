@@ -54,6 +54,7 @@ from openmmconstraints.freeenergy.windows import (
     run_window,
     run_windows,
 )
+from openmmconstraints.inspection.platforms import PlatformSource
 from openmmconstraints.reporters.blocking import MeanForce
 from openmmconstraints.reporters.blue_moon_reporter import read_mean_force
 from openmmconstraints.wrapper import RattleLangevinIntegrator
@@ -94,7 +95,7 @@ def mean_force_profile(
     interval: int = 10,
     executor: Executor | None = None,
     seed: int | None = None,
-    platform: str | None = None,
+    platform: PlatformSource | None = None,
     properties: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
     progress: bool = True,
@@ -128,8 +129,10 @@ def mean_force_profile(
         window after the other in this process
     seed : int or None
         of all random numbers: the same seed gives the same result on the Reference platform, on any executor
-    platform, properties : str, dict
-        as in openmm.Context; platform None: the fastest that works. Reference is the fastest for a few dozen particles
+    platform : str, openmm.Platform or None
+        its name, or itself; None: the fastest that works. Reference is the fastest for a few dozen particles
+    properties : dict or None
+        of the platform, as in openmm.Context
     folder : path or None
         for a CSV of each window (see BlueMoonReporter); it may hold no others yet
     progress : bool

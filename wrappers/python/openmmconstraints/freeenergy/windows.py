@@ -23,7 +23,7 @@ from openmmconstraints.freeenergy.held import to_coordinate
 from openmmconstraints.freeenergy.plain_lengths import are_plain, keep_unit, require_nanometers, to_list
 from openmmconstraints.inspection.arguments import require, to_count
 from openmmconstraints.inspection.moves import project, warn_of_move
-from openmmconstraints.inspection.platforms import choose_platform
+from openmmconstraints.inspection.platforms import PlatformSource, choose_platform
 from openmmconstraints.inspection.positions import positions_of
 from openmmconstraints.reporters.blocking import MeanForce
 from openmmconstraints.reporters.blue_moon_reporter import BlueMoonReporter
@@ -60,7 +60,7 @@ def run_window(
     equilibration: int = 0,
     interval: int = 10,
     seed: int = 0,
-    platform: str | None = None,
+    platform: PlatformSource | None = None,
     properties: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Window:
@@ -90,8 +90,10 @@ def run_window(
         how many come before
     seed : int
         of velocities and heat bath; 0: a new one every time. The same seed gives the same run on the Reference platform
-    platform, properties : str, dict
-        as in openmm.Context; platform None: the fastest that works
+    platform : str, openmm.Platform or None
+        its name, or itself; None: the fastest that works
+    properties : dict or None
+        of the platform, as in openmm.Context
     file : path
         for the CSV of BlueMoonReporter
 
@@ -135,7 +137,7 @@ def pull(
     steps: int,
     *,
     seed: int | None = None,
-    platform: str | None = None,
+    platform: PlatformSource | None = None,
     properties: Mapping[str, str] | None = None,
     progress: bool = True,
 ) -> list[np.ndarray]:
@@ -207,7 +209,7 @@ def run_windows(
     *,
     executor: Executor | None = None,
     seed: int | None = None,
-    platform: str | None = None,
+    platform: PlatformSource | None = None,
     properties: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
     progress: bool = True,
@@ -362,7 +364,7 @@ def _start(
     rate: float,
     integrator: RattleLangevinIntegrator,
     seed: int,
-    platform: str | None,
+    platform: PlatformSource | None,
     properties: Mapping[str, str] | None,
     remedy: str,
 ) -> app.Simulation:

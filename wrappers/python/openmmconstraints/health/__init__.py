@@ -14,7 +14,7 @@ import openmm as mm
 from openmm import app, unit
 
 from openmmconstraints.health.advice import TOLERANCES, check_step, check_tolerance, recommend_tolerance
-from openmmconstraints.health.checker import Start, choose_integrator, choose_platform, diagnose, try_start
+from openmmconstraints.health.checker import Start, choose_integrator, diagnose, try_start, without_gpu
 from openmmconstraints.health.dependence import find_dependence
 from openmmconstraints.health.findings import Finding, worst_first
 from openmmconstraints.health.held import count_held, find_held
@@ -26,6 +26,7 @@ from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.kinds import BODY, RECOGNIZED
 from openmmconstraints.inspection.labels import atom_name, require_same_size
 from openmmconstraints.inspection.listing import Listing
+from openmmconstraints.inspection.platforms import PlatformSource, choose_platform
 from openmmconstraints.inspection.positions import positions_of
 from openmmconstraints.inspection.system import replacing_force
 from openmmconstraints.wrapper import ClusterInfo, ConstraintIntegrator, RattleIntegrator
@@ -98,7 +99,7 @@ class Health:
         topology: app.Topology | None = None,
         integrator: mm.Integrator | None = None,
         precision: str = "mixed",
-        platform: mm.Platform | None = None,
+        platform: PlatformSource | None = None,
         steps: int = 3,
     ) -> None:
         """Check a System.
@@ -117,15 +118,16 @@ class Health:
             RattleIntegrator, or VerletIntegrator where replaceSolver() was called
         precision : "single", "mixed" or "double"
             of the Context that the run will use
-        platform : openmm.Platform, optional
-            on which steps are tried: CPU by default
+        platform : str or openmm.Platform, optional
+            on which steps are tried, by its name or itself: CPU by default
         steps : int
             how many are tried. With 0, the positions are projected only
 
         Raises
         ------
         ValueError
-            for another precision, and if positions or topology are not the System's
+            for another precision, for a platform that is not there or does not work, and if positions or topology are
+            not the System's
         TypeError
             if positions are not lengths, or another argument is of the wrong type
         """
@@ -140,15 +142,14 @@ class Health:
             raise TypeError(
                 f"Health: integrator is one that the run will use, such as RattleIntegrator(0.002), not {integrator!r}."
             )
-        if not isinstance(platform, (mm.Platform, NoneType)):
-            raise TypeError(f"Health: type platform=openmm.Platform.getPlatform({platform!r}), not {platform!r}.")
+        chosen = without_gpu() if platform is None else choose_platform(platform)
         names = None
         if topology is not None:
             require_same_size(system, topology, "Health")
             names = [atom_name(atom) for atom in topology.atoms()]
         start = None if positions is None else _start(system, positions)
         self.precision = precision
-        self._check(system, Listing(system, names), start, integrator, platform or choose_platform(), steps)
+        self._check(system, Listing(system, names), start, integrator, chosen, steps)
 
     def _check(
         self,

@@ -118,7 +118,7 @@ def try_start(
     return Trial(tuple(finding_of(problem, listing) for problem in tried["problems"]), shift, tried["steps"])
 
 
-def choose_platform() -> mm.Platform:
+def without_gpu() -> mm.Platform:
     """The fastest platform that needs no GPU."""
     names = {mm.Platform.getPlatform(i).getName() for i in range(mm.Platform.getNumPlatforms())}
     return mm.Platform.getPlatform("CPU" if "CPU" in names else "Reference")

@@ -4,12 +4,22 @@
 
 from __future__ import annotations
 
+from types import NoneType
+from typing import TypeAlias
+
 import openmm as mm
 
 from openmmconstraints.inspection.errors import UserError
 
+#: A platform, as users give it: its name, or itself.
+PlatformSource: TypeAlias = str | mm.Platform
+
 #: Of RattleIntegrator; a platform has the kernels of all integrators or of none.
 KERNEL = "IntegrateRattleStep"
+
+
+class PlatformError(UserError, ValueError):
+    """A platform that is not there, or does not work."""
 
 
 def found_platforms() -> dict[str, mm.Platform]:
@@ -22,24 +32,33 @@ def supports_plugin(platform: mm.Platform) -> bool:
     return platform.supportsKernels([KERNEL])
 
 
-def choose_platform(name: str | None) -> mm.Platform:
-    """The platform of that name, or the fastest that works.
+def choose_platform(given: PlatformSource | None) -> mm.Platform:
+    """The platform that is given, itself or by its name; None: the fastest that works.
 
-    :raises UserError: if there is none
+    :raises TypeError: if it is anything else
+    :raises PlatformError: if there is none, or it does not work
     """
     usable = {key: platform for key, platform in found_platforms().items() if supports_plugin(platform)}
+    name = given.getName() if isinstance(given, mm.Platform) else given
+    if not isinstance(name, (str, NoneType)):
+        raise TypeError(
+            f'platform is a name such as "CPU", or itself, as openmm.Platform.getPlatform("CPU"), not {given!r}.'
+        )
     if name is not None and name not in usable:
-        raise UserError(f"platform '{name}' is not available here; choose from {', '.join(usable) or 'none'}.")
-    ranked = sorted(usable.values(), key=_speed, reverse=True)
+        raise PlatformError(f"platform '{name}' is not available here; choose from {', '.join(usable) or 'none'}.")
+    if name is None:
+        candidates = sorted(usable.values(), key=_speed, reverse=True)
+    else:
+        candidates = [given if isinstance(given, mm.Platform) else usable[name]]
     failures = []
-    for platform in ranked if name is None else [usable[name]]:
+    for platform in candidates:
         try:
             try_platform(platform)
         except mm.OpenMMException as error:
             failures.append(f"{platform.getName()}: {error}")
             continue
         return platform
-    raise UserError(f"no platform works here ({'; '.join(failures) or 'none supports this plugin'}).")
+    raise PlatformError(f"no platform works here ({'; '.join(failures) or 'none supports this plugin'}).")
 
 
 def _speed(platform: mm.Platform) -> float:
