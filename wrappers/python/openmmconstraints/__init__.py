@@ -11,6 +11,8 @@
 >>> integrator.setSolver(mc.ConstraintIntegrator.MatrixInversion)
 """
 
+import openmm
+
 from openmmconstraints import _openmm, freeenergy
 from openmmconstraints._atoms import take_atoms
 from openmmconstraints._build_info import VERSION as __version__
@@ -30,6 +32,7 @@ from openmmconstraints.helpers import (
     replaceSolver,
     setTopology,
 )
+from openmmconstraints.inspection.arguments import require_openmm_objects
 from openmmconstraints.inspection.constraint_forces import computeConstraintForces, computeConstraintVirial
 from openmmconstraints.inspection.display import add_representations
 from openmmconstraints.inspection.moves import warn_of_far_moves
@@ -48,6 +51,7 @@ from openmmconstraints.wrapper import (
     ConstraintIntegrator,
     CustomCentroidConstraintForce,
     CustomConstraintForce,
+    ExpressionConstraintForce,
     RattleIntegrator,
     RattleLangevinIntegrator,
     RattleMTSIntegrator,
@@ -64,6 +68,10 @@ refuse_indices_of_forces(ConstraintIntegrator)
 take_atoms(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
 require_radian_rates(ConstraintForce)
 add_values(ConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce)
+for _class in (ConstraintForce, ExpressionConstraintForce, CustomConstraintForce, CustomCentroidConstraintForce):
+    require_openmm_objects(_class, openmm.Force)
+for _class in (ConstraintIntegrator, *ConstraintIntegrator.__subclasses__(), RattleMTSLangevinIntegrator):
+    require_openmm_objects(_class, openmm.Integrator)
 warn_of_far_moves()
 require_pairs(RattleMTSIntegrator, RattleMTSLangevinIntegrator)
 

@@ -14,7 +14,6 @@ from openmm import unit
 
 from openmmconstraints._constraint_index import same_force
 from openmmconstraints._quantities import to_quantity
-from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.bonds import minimum_image
 from openmmconstraints.inspection.expressions import evaluate_expressions
 from openmmconstraints.inspection.kinds import ANGLE, ANGLES, CENTROIDS, DISTANCE, METHODS, NOUNS, Ours, number_of
@@ -84,9 +83,8 @@ def getValues(self: Ours, context: mm.Context) -> dict[str, unit.Quantity | floa
     Raises
     ------
     TypeError, ValueError
-        if it is no Context, or one of a System without this Force
+        if it is no Context, or that of a System without this Force
     """
-    require(mm.Context, context, "getValues")
     if not any(same_force(force, self) for force in context.getSystem().getForces()):
         raise ValueError(
             f"getValues: this {type(self).__name__} is not in the System of the Context. Give a Context that was made "
