@@ -189,7 +189,7 @@ SolverSummary HostStepKernel::getSummary() const {
 }
 
 void HostStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>& virial) const {
-    const ConstraintForces computed = lastStepFor("Constraint forces and virial").forces();
+    const ConstraintForces computed = lastStepFor("getConstraintForces() and getConstraintVirial()").forces();
     forces.clear();
     for (const Real3& f : computed.forces)
         forces.emplace_back(f.x, f.y, f.z);

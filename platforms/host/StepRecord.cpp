@@ -77,8 +77,11 @@ void StepRecord::setStepSize(double dt) {
 
 void StepRecord::requireStep(const char* what) const {
     if (reading.box.a.x == 0) // noteStep() sets it
-        throw OpenMMException(string(what) + ": these are of the last step, and none has been taken in this Context. "
-                                             "Take one, or call computeMultipliers() for those of the present state.");
+        throw OpenMMException(string(what) +
+                              ": these are of the last step, and none has been taken in this Context. "
+                              "Take one, or call computeMultipliers() for those of the present state; in "
+                              "Python openmmconstraints.computeConstraintForces(context) and "
+                              "computeConstraintVirial(context) are there, too.");
 }
 
 /** Add the contribution of a heat bath's change of velocities to the multipliers. Half of the drift has the velocities
