@@ -260,7 +260,7 @@ static std::vector<double> numbersOf(const SavedStep& saved) {
                                (double) saved.fingerprint,
                                reading.endTime,
                                reading.box.a.x,
-                               reading.work,
+                               reading.otherWork,
                                reading.heat,
                                reading.box.b.y,
                                reading.box.c.z,
@@ -276,7 +276,8 @@ static std::vector<double> numbersOf(const SavedStep& saved) {
         for (const Real3& x : vectors)
             all.insert(all.end(), {x.x, x.y, x.z});
     };
-    for (const auto* perConstraint : {&saved.impulses.lambda, &saved.impulses.mu, &reading.velocityMultipliers.values})
+    for (const auto* perConstraint :
+         {&saved.impulses.lambda, &saved.impulses.mu, &reading.velocityMultipliers.values, &reading.works})
         addNumbers(*perConstraint);
     for (const auto* perPlace : {&saved.impulses.lambdaOfBodies, &saved.impulses.muOfBodies,
                                  &reading.velocityMultipliers.ofBodies, &reading.endPositions})
@@ -301,7 +302,8 @@ TEST(SavedSteps, AreReadAsTheyWereWritten) {
     saved.reading.endPositions = vectors(22);
     saved.reading.box = {{25, 0, 0}, {0, 26, 0}, {0, 0, 27}};
     saved.reading.endTime = 29;
-    saved.reading.work = 30;
+    saved.reading.otherWork = 30;
+    saved.reading.works = {44};
     saved.reading.heat = 31;
     saved.reading.globals = {32};
     saved.summary.converged = false;
@@ -310,5 +312,5 @@ TEST(SavedSteps, AreReadAsTheyWereWritten) {
     saved.summary.worstConstraint = 35;
     std::stringstream stream;
     saved.write(stream);
-    EXPECT_EQ(numbersOf(SavedStep::read(stream, 1, {1, 1, 1, 2})), numbersOf(saved));
+    EXPECT_EQ(numbersOf(SavedStep::read(stream, 1, {1, 1, 1, 2, true})), numbersOf(saved));
 }

@@ -33,6 +33,7 @@ std::vector<std::function<void()>> readings(Simulation& s) {
             [&] { integrator.getConstraintForces(); },
             [&] { integrator.getConstraintVirial(); },
             [&] { integrator.getConstraintWork(); },
+            [&] { integrator.getConstraintWorks(); },
             [&] { integrator.getSolverSummary(); },
             [&] { integrator.getNumDegreesOfFreedom(); },
             [&] { force.getMultipliers(*s.context); },

@@ -272,6 +272,11 @@ double ConstraintIntegrator::getConstraintWork() const {
     return reading("getConstraintWork()")->getConstraintWork();
 }
 
+vector<double> ConstraintIntegrator::getConstraintWorks() const {
+    requireContext(false);
+    return reading("getConstraintWorks()")->getConstraintWorks();
+}
+
 vector<double> ConstraintIntegrator::getVelocityMultipliers() const {
     if (getMultipleTimeSteps() != nullptr)
         throw OpenMMException("getVelocityMultipliers: with multiple time steps a step has several velocity stages. "

@@ -161,6 +161,12 @@ void CommonStepKernel::takeOrder(int step) {
     auto order = make_shared<Order>();
     order->atomIndex = cc.getAtomIndex();
     order->cells = cc.getPosCellOffsets();
+    if (!frames.empty() && !program->tables().movingRows.empty() &&
+        frames.back().order->atomIndex != order->atomIndex) {
+        // Rows are of other constraints from now on.
+        heatBefore -= addWorksSince(worksBefore, *frames.back().order);
+        forgetWorks();
+    }
     uploadCells(order->cells);
     frames.push_back({step, order, deviceBox()});
     program->forgetResponses();

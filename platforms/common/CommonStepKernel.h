@@ -193,6 +193,14 @@ private:
     Impulses impulsesAt(int index) const;
     void readMoments(StepReading& reading) const;
     double heatSince(int buffer) const;
+    /** Add what the device has summed up of moving constraints (kJ/mol) to that of each constraint.
+     *  @param order  of particles on the device since it began
+     *  @return the heat bath's part, which is in the work but in no heat */
+    double addWorksSince(std::vector<double>& works, const Order& order) const;
+    /** Let the device begin these sums anew. */
+    void forgetWorks();
+    /** Go on from the present sums, with a device that begins to sum up again. */
+    void keepSums();
     std::vector<std::vector<Real3>> velocityChanges(int buffer) const;
     Box deviceBox() const;
     bool isSinglePrecision() const {
@@ -227,7 +235,9 @@ private:
     int firstBuffer = 0;      // of the run's first step
     int polledFailure[2];     // failure record, read when atoms were reordered
     double referenceTime = 0; // ps, the zero of time in kernels
-    double forceTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0, heatBefore = 0;
+    double forceTime = 0, endTime = 0, readingStepSize = 0;
+    std::vector<double> worksBefore; // of each constraint, and heat, before the device began to sum up
+    double heatBefore = 0;
     int readingDrifts = 1, readingMoments = 1;
     Box forceBox;
     std::vector<double> globalsOnDevice;

@@ -237,6 +237,24 @@ double CommonStepKernel::heatSince(int buffer) const {
     return accumulate(first, first + numParticles(), 0.0) / 0x100000000;
 }
 
+double CommonStepKernel::addWorksSince(vector<double>& works, const Order& order) const {
+    const vector<int>& rows = program->tables().movingRows;
+    const vector<double> sums = program->arguments.download("work");
+    const auto sumAt = [&](size_t n) { return sums[2 * n] - sums[2 * n + 1]; }; // with its compensation
+    double ofBath = 0;
+    for (size_t n = 0; n < rows.size(); n++) {
+        const double part = sumAt(rows.size() + n);
+        works[constraintOf(rows[n], order)] += sumAt(n) + part;
+        ofBath += part;
+    }
+    return ofBath;
+}
+
+void CommonStepKernel::keepSums() {
+    worksBefore = record->reading.works;
+    heatBefore = record->reading.heat;
+}
+
 /** Changes of velocities in the heat baths of a step, in the System's order; empty without any. */
 vector<vector<Real3>> CommonStepKernel::velocityChanges(int buffer) const {
     const vector<double> numbers = program->arguments.download("velocityChange");
@@ -335,16 +353,9 @@ void CommonStepKernel::refreshReading() const {
     readMoments(reading);
     reading.endPositions =
         tables.readsEnd ? keptPositions("endPosq", "endCorrection", endFrame, 0) : reading.moments.back().positions;
-    const vector<double> sums = program->arguments.download("work");
-    const auto sumUp = [&](size_t first) { // with compensations
-        double sum = 0;
-        for (size_t n = first; n < first + tables.movingRows.size(); n++)
-            sum += sums[2 * n] - sums[2 * n + 1];
-        return sum;
-    };
-    const double ofSpread = sumUp(tables.movingRows.size());
-    reading.work = workBefore + sumUp(0) + ofSpread;
-    reading.heat = heatBefore + heatSince(buffer) - ofSpread;
+    reading.works = worksBefore;
+    const double ofBath = addWorksSince(reading.works, *readingFrame.order);
+    reading.heat = heatBefore + heatSince(buffer) - ofBath;
     reading.velocityChanges = velocityChanges(buffer);
 
     record->summary = SolverSummary();

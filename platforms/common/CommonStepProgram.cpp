@@ -79,8 +79,7 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
     const bool willBeCoarse = wantsCoarse(integrator);
     requireMemory(integrator); // another method has another factor
     refreshReading();
-    workBefore = record->reading.work;
-    heatBefore = record->reading.heat;
+    keepSums();
     program = make_unique<ConstraintProgram>(*device, *solver, inRegisters, allStages(), numMoments(integrator),
                                              scheme.sumsStages, willBeCoarse);
     forcesAreKept = false; // those of slow levels were in the other one

@@ -92,15 +92,18 @@ uint64_t CommonStepKernel::lastStateFingerprint() const {
 void CommonStepKernel::forgetLastState() {
     stateWasSet = true;
     readingIsStale = false;
-    workBefore = record->reading.work;
-    heatBefore = record->reading.heat;
+    keepSums();
     if (program != nullptr) {
         const ContextSelector selector(cc);
         ComputeArray& heat = program->arguments["heat"];
         heat.upload(vector<long long>(heat.getSize()).data());
-        program->arguments.upload("work", vector<double>(2 * 2 * program->tables().movingRows.size()));
+        forgetWorks();
         multipliers = {};
     }
+}
+
+void CommonStepKernel::forgetWorks() {
+    program->arguments.upload("work", vector<double>(2 * 2 * program->tables().movingRows.size()));
 }
 
 vector<Real3> CommonStepKernel::keptPositions(const char* posqName, const char* correctionName, const Frame& frame,

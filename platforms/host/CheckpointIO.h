@@ -16,9 +16,11 @@ namespace ConstraintPlugin {
 /** The integrators' part of OpenMM's binary checkpoints: raw values behind a version number, a hash and their number of
  *  bytes. In the second version data of one integrator follow those that all integrators have; in the third, which is
  *  for Systems with rigid bodies in closed form, there may be such data, and there are those of bodies; in the fourth,
- * of steps with stages at several positions, there may be all of these. */
+ * of steps with stages at several positions, there may be all of these; in the fifth, where constraints did work, too,
+ * and there is that of each. */
 constexpr int checkpointVersion = 0x434f4e04, checkpointVersionWithOwn = 0x434f4e05,
-              checkpointVersionWithBodies = 0x434f4e06, checkpointVersionWithMoments = 0x434f4e07;
+              checkpointVersionWithBodies = 0x434f4e06, checkpointVersionWithMoments = 0x434f4e07,
+              checkpointVersionWithWorks = 0x434f4e08;
 
 constexpr std::uint64_t emptyHash = 14695981039346656037u;
 /** FNV-1a hash of bytes, continued from the hash of the bytes before them. */
@@ -85,7 +87,7 @@ inline void writeSealed(std::ostream& stream, int version, const std::string& by
  *  @throws OpenMMException if the format is unknown or the data are damaged */
 inline std::string readSealed(std::istream& stream, int& version) {
     if (!stream.read(reinterpret_cast<char*>(&version), sizeof(int)) || version < checkpointVersion ||
-        version > checkpointVersionWithMoments)
+        version > checkpointVersionWithWorks)
         throw OpenMM::OpenMMException(
             std::string("loadCheckpoint: the checkpoint was written by another integrator or version") +
             checkpointRemedy);

@@ -12,6 +12,7 @@
 #include "StateErrors.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
+#include <numeric>
 #include <sstream>
 
 using namespace OpenMM;
@@ -198,6 +199,16 @@ void HostStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>& vir
         virial.emplace_back(computed.virial[3 * i], computed.virial[3 * i + 1], computed.virial[3 * i + 2]);
 }
 
+double HostStepKernel::getConstraintWork() const {
+    const vector<double> each = getConstraintWorks();
+    return accumulate(each.begin(), each.end(), 0.0) + lastStep().reading.otherWork;
+}
+
+vector<double> HostStepKernel::getConstraintWorks() const {
+    const vector<double>& all = lastStep().reading.works;
+    return {all.begin(), all.begin() + solver->getSet().numListed}; // others do not move
+}
+
 vector<double> HostStepKernel::computeMultipliers(ContextImpl& context, const ConstraintIntegrator& integrator) {
     requireProjected(context, integrator);
     beginRequest(context, integrator, "computeMultipliers()");
@@ -279,13 +290,15 @@ void HostStepKernel::createCheckpoint(ostream& stream) const {
     write(bytes, saved.impulses.lambda.size());
     write(bytes, saved.reading.globals.size());
     const size_t places = saved.impulses.lambdaOfBodies.size(), moments = saved.reading.moments.size();
-    if (places > 0 || moments > 1)
+    const bool hasWorks = saved.reading.hasWorks();
+    if (places > 0 || moments > 1 || hasWorks)
         write(bytes, places);
-    if (moments > 1)
+    if (moments > 1 || hasWorks)
         write(bytes, moments);
     saved.write(bytes);
     writeOwn(own);
-    const int version = moments > 1         ? checkpointVersionWithMoments
+    const int version = hasWorks            ? checkpointVersionWithWorks
+                        : moments > 1       ? checkpointVersionWithMoments
                         : places > 0        ? checkpointVersionWithBodies
                         : own.str().empty() ? checkpointVersion
                                             : checkpointVersionWithOwn;
@@ -303,8 +316,9 @@ void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     read(bytes, sizes.globals);
     if (version >= checkpointVersionWithBodies)
         read(bytes, sizes.places);
-    if (version == checkpointVersionWithMoments)
+    if (version >= checkpointVersionWithMoments)
         read(bytes, sizes.moments);
+    sizes.hasWorks = version == checkpointVersionWithWorks;
     if (isOtherStep && !systemMayDiffer)
         throw OpenMMException(string("loadCheckpoint: the checkpoint was written by another integrator") +
                               checkpointRemedy);
@@ -325,8 +339,7 @@ void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     else if (!isOtherStep)
         readOwn(bytes);
     if (differs || isOtherStep) { // multipliers of the saved step do not apply
-        record->reading.work = saved.reading.work;
-        record->reading.heat = saved.reading.heat;
+        record->reading.takeSums(saved.reading, !differs);
     } else {
         if (mayBeMirrored && solver->matchMirrorImages(saved.reading.moments[0].positions.data(), saved.reading.box))
             takeShapes();

@@ -60,9 +60,8 @@ public:
     std::vector<double> getVelocityMultipliers() const override {
         return lastStepFor("getVelocityMultipliers()").velocityMultipliers();
     }
-    double getConstraintWork() const override {
-        return lastStep().reading.work;
-    }
+    double getConstraintWork() const override;
+    std::vector<double> getConstraintWorks() const override;
     double getHeat() const override {
         return lastStep().reading.heat;
     }

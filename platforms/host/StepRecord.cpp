@@ -8,6 +8,7 @@
 #include "WithGlobals.h"
 #include "openmm/OpenMMException.h"
 #include <cmath>
+#include <numeric>
 
 using namespace OpenMM;
 using namespace std;
@@ -20,8 +21,20 @@ StepRecord::StepRecord(const StepScheme& scheme, ConstraintSolver& solver, doubl
     none.values.assign(solver.getSet().constraints.size(), 0.0);
     for (const RigidBody& body : solver.getSet().bodies)
         none.ofBodies.resize(none.ofBodies.size() + body.size());
+    reading.works.assign(none.values.size(), 0.0);
     reading.endPositions.assign(solver.getSet().numParticles(), Real3());
     reading.moments = {{none, reading.endPositions}};
+}
+
+void StepReading::takeSums(const StepReading& other, bool areSame) {
+    heat = other.heat;
+    otherWork = other.otherWork;
+    if (areSame)
+        works = other.works;
+    else { // the present ones did not do it
+        otherWork += accumulate(other.works.begin(), other.works.end(), 0.0);
+        fill(works.begin(), works.end(), 0.0);
+    }
 }
 
 // ---- while a step is taken -----------------------------------------------------------------------------------------
@@ -38,31 +51,31 @@ void StepRecord::addWork(const Real3* end, double dt) {
     if (!solver.moves())
         return;
 
-    // lambda_k d xi_k0/dt, and d sigma/dt = -d xi_k0/dt
-    auto power = [&](const ForceMultipliers& multipliers, const Real3* x, double time) {
+    // lambda_k d xi_k0/dt of each constraint, and d sigma/dt = -d xi_k0/dt
+    const auto addPower = [&](vector<double>& powers, const ForceMultipliers& multipliers, const Real3* x,
+                              double time) {
         solver.setTime(time);
         const vector<double> derivative = solver.timeDerivatives(x, reading.box);
-        double sum = 0;
         for (size_t k = 0; k < derivative.size(); k++)
-            sum -= multipliers.values[k] * derivative[k];
-        return sum;
+            powers[k] -= multipliers.values[k] * derivative[k];
     };
-    const auto powerAtMoments = [&] {
-        double sum = 0;
+    const auto powersAtMoments = [&] {
+        vector<double> powers(reading.works.size());
         for (const StepMoment& moment : reading.moments)
-            sum += power(moment.multipliers, moment.positions.data(), moment.time);
-        return sum;
+            addPower(powers, moment.multipliers, moment.positions.data(), moment.time);
+        return powers;
     };
+    const auto sum = [](const vector<double>& powers) { return accumulate(powers.begin(), powers.end(), 0.0); };
     if (!reading.velocityChanges.empty()) {
-        reading.heat += dt * powerAtMoments();
+        reading.heat += dt * sum(powersAtMoments());
         complete();
-        reading.heat -= dt * powerAtMoments();
+        reading.heat -= dt * sum(powersAtMoments());
     }
-    const double atMoments = powerAtMoments();
+    vector<double> powers = powersAtMoments();
     if (scheme.hasTwoHalves)
-        reading.work += 0.5 * dt * (atMoments + power(reading.velocityMultipliers, end, reading.endTime));
-    else
-        reading.work += dt * atMoments;
+        addPower(powers, reading.velocityMultipliers, end, reading.endTime);
+    for (size_t k = 0; k < powers.size(); k++)
+        reading.works[k] += (scheme.hasTwoHalves ? 0.5 : 1) * dt * powers[k];
 }
 
 void StepRecord::setStepSize(double dt) {
@@ -209,7 +222,7 @@ void StepRecord::restore(SavedStep saved) {
 
 /** Visit the fields of a saved step in their order, for writing and for reading alike. */
 template <class Saved, class Exchange>
-static void exchange(Saved& saved, const Exchange& field) {
+static void exchange(Saved& saved, bool hasWorks, const Exchange& field) {
     field(saved.impulses.lambda);
     field(saved.impulses.mu);
     field(saved.stepSize);
@@ -226,7 +239,7 @@ static void exchange(Saved& saved, const Exchange& field) {
     field(saved.reading.box);
     field(first.time);
     field(saved.reading.endTime);
-    field(saved.reading.work);
+    field(saved.reading.otherWork);
     field(saved.reading.heat);
     field(saved.reading.globals);
     field(saved.summary.converged);
@@ -240,10 +253,12 @@ static void exchange(Saved& saved, const Exchange& field) {
         field(moment.positions);
         field(moment.time);
     }
+    if (hasWorks)
+        field(saved.reading.works);
 }
 
 void SavedStep::write(ostream& stream) const {
-    exchange(*this, [&](const auto& field) { ConstraintPlugin::write(stream, field); });
+    exchange(*this, reading.hasWorks(), [&](const auto& field) { ConstraintPlugin::write(stream, field); });
 }
 
 SavedStep SavedStep::read(istream& stream, size_t numParticles, const StepSizes& sizes) {
@@ -254,7 +269,8 @@ SavedStep SavedStep::read(istream& stream, size_t numParticles, const StepSizes&
     saved.reading.endPositions.resize(numParticles);
     saved.reading.moments.assign(sizes.moments, {multipliers, saved.reading.endPositions});
     saved.reading.globals.resize(sizes.globals);
-    exchange(saved, [&](auto& field) { ConstraintPlugin::read(stream, field); });
+    saved.reading.works.resize(sizes.constraints);
+    exchange(saved, sizes.hasWorks, [&](auto& field) { ConstraintPlugin::read(stream, field); });
     return saved;
 }
 

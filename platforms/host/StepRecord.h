@@ -6,6 +6,7 @@
 #include "ConstraintForces.h"
 #include "SolveNotes.h"
 #include "StepScheme.h"
+#include <algorithm>
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
@@ -32,15 +33,23 @@ struct StepReading {
     std::vector<Real3> endPositions; ///< at the last stage
     Box box;
     double endTime = 0;
-    double work = 0;             ///< of moving constraints, since the Context was created
+    std::vector<double> works;   ///< [constraints] kJ/mol: of each that moves, since the Context was created
+    double otherWork = 0;        ///< likewise, of which it is not known which constraint did it
     double heat = 0;             ///< from a heat bath, likewise
     std::vector<double> globals; ///< Context parameters that expressions depend on, as ConstraintSolver::getGlobals()
+
+    bool hasWorks() const {
+        return std::any_of(works.begin(), works.end(), [](double w) { return w != 0; });
+    }
+    /** Take work and heat of another one. @param areSame  it is of these constraints */
+    void takeSums(const StepReading& other, bool areSame);
 };
 
 /** Numbers of what the data of a step are about. */
 struct StepSizes {
     std::size_t constraints = 0, globals = 0, places = 0; ///< places: particles of all bodies in closed form
     std::size_t moments = 1;
+    bool hasWorks = false; ///< of each constraint; otherwise all of the work is StepReading::otherWork
 };
 
 /** Data of a step in a checkpoint, besides those of OpenMM. */
@@ -51,6 +60,7 @@ struct SavedStep {
     StepReading reading;
     SolverSummary summary;
 
+    /** The works of each constraint are written if StepReading::hasWorks(). */
     void write(std::ostream& stream) const;
     /** @throws OpenMMException if the stream ends early */
     static SavedStep read(std::istream& stream, std::size_t numParticles, const StepSizes& sizes);

@@ -129,6 +129,7 @@ std::vector<Call> readings(const std::string& integrator) {
         {"CustomConstraintForce::getMultipliers",
          [](Simulation& s) { return forceOf<CustomConstraintForce>(s).getMultipliers(*s.context); }},
         {"getConstraintWork", [](Simulation& s) { return Numbers{s.integrator->getConstraintWork()}; }},
+        {"getConstraintWorks", [](Simulation& s) { return s.integrator->getConstraintWorks(); }},
         {"getConstraintForces", [](Simulation& s) { return numbersOf(s.integrator->getConstraintForces()); }},
         {"getConstraintVirial", [](Simulation& s) { return numbersOf(s.integrator->getConstraintVirial()); }},
         {"computeMultipliers", [](Simulation& s) { return s.integrator->computeMultipliers(); }},

@@ -91,6 +91,12 @@ def test_arrays_have_the_numbers_of_the_lists_and_their_unit(stretched):
         assert isinstance(array, np.ndarray)  # distances, angles: not of one unit
         assert array.shape == (2,)
         assert np.array_equal(array, np.array(read()))
+    works = integrator.getConstraintWorks()
+    assert works.value_in_unit(unit.kilojoule_per_mole) == (0, 0)  # neither moves
+    assert (works[0] + works[1]).unit == unit.kilojoule_per_mole
+    array = integrator.getConstraintWorks(asNumpy=True).value_in_unit(unit.kilojoule_per_mole)
+    assert isinstance(array, np.ndarray)
+    assert array.shape == (2,)
     own = force.getMultipliers(context, asNumpy=True)
     assert np.array_equal(own, integrator.getMultipliers(asNumpy=True))
 

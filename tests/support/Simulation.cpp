@@ -87,6 +87,24 @@ std::vector<Setup> mostlyRattleSetups() {
     return setups;
 }
 
+std::vector<Setup> everyIntegrator() {
+    std::vector<Setup> setups;
+    std::size_t turn = 0;
+    for (const char* name : {"Rattle", "Shake", "RattleLangevin", "GeodesicLangevin", "ConstraintForce",
+                             "RattleNoseHoover", "RattleMTS", "RattleMTSLangevin"}) {
+        std::map<std::string, std::vector<std::string>> precisions; // by device
+        for (const std::string& platform : platformsUnderTest())
+            if (isDevice(platform))
+                precisions[platform.substr(0, platform.find_first_of("SMD", 1))].push_back(platform);
+            else
+                setups.emplace_back(platform, ConstraintIntegrator::Automatic, name);
+        for (const auto& [device, all] : precisions)
+            setups.emplace_back(all[turn % all.size()], ConstraintIntegrator::Automatic, name);
+        turn++;
+    }
+    return setups;
+}
+
 /** The springs of addSprings() have the group with two substeps. */
 static const MultipleTimeSteps::Groups groupsOfMTS = {{1, 1}, {0, 2}, {2, 4}};
 

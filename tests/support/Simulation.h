@@ -30,6 +30,8 @@ std::vector<Setup> everySetup();
 std::vector<Setup> allSetups();
 /** With Rattle, Shake and FrictionlessLangevin: trajectories are determined by their start. */
 std::vector<Setup> constantEnergySetups();
+/** Every integrator on every platform, by the solver that it chooses, with the precisions of a device in turn. */
+std::vector<Setup> everyIntegrator();
 /** Those of one integrator: with either solver, or with one of the two in each precision of a device. */
 std::vector<Setup> setupsOf(const std::string& integrator);
 /** Of some setups those of the host, and one for each precision of a device, integrators and solvers in turn: for tests

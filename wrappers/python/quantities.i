@@ -74,13 +74,24 @@ static PyObject* copyOfSequence(PyObject* input, const char* ofWhat) {
     return tuple;
 }
 
-static PyObject* quantityInUnit(double value, const char* unit) {
-    PyObject* function = quantityFunction("to_quantity");
-    if (function == NULL)
-        return NULL;
-    PyObject* quantity = PyObject_CallFunction(function, "ds", value, unit);
-    Py_DECREF(function);
+/** A Quantity of a number or of several. @param value  stolen */
+static PyObject* asQuantity(PyObject* value, const char* unit) {
+    PyObject* function = value == NULL ? NULL : quantityFunction("to_quantity");
+    PyObject* quantity = function == NULL ? NULL : PyObject_CallFunction(function, "Os", value, unit);
+    Py_XDECREF(function);
+    Py_XDECREF(value);
     return quantity;
+}
+
+static PyObject* quantityInUnit(double value, const char* unit) {
+    return asQuantity(PyFloat_FromDouble(value), unit);
+}
+
+static PyObject* quantitiesInUnit(const std::vector<double>& values, const char* unit) {
+    PyObject* tuple = PyTuple_New(values.size());
+    for (size_t i = 0; tuple != NULL && i < values.size(); i++)
+        PyTuple_SET_ITEM(tuple, i, PyFloat_FromDouble(values[i]));
+    return asQuantity(tuple, unit);
 }
 %}
 
@@ -118,10 +129,15 @@ static PyObject* quantityInUnit(double value, const char* unit) {
         SWIG_fail;
 }
 
-// %quantity_result(getStepSize, picosecond): its result is a Quantity.
+// %quantity_result(getStepSize, picosecond): its result is a Quantity; of many numbers one of a tuple.
 %define %quantity_result(METHOD, UNIT)
 %typemap(out) double METHOD {
     $result = quantityInUnit($1, #UNIT);
+    if ($result == NULL)
+        SWIG_fail;
+}
+%typemap(out) std::vector<double> METHOD {
+    $result = quantitiesInUnit($1, #UNIT);
     if ($result == NULL)
         SWIG_fail;
 }

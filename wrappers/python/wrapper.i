@@ -217,6 +217,7 @@ private:
 %quantity_result(getCollisionFrequency, per_picosecond)
 %quantity_result(computeHeatBathEnergy, kilojoule_per_mole)
 %quantity_result(getConstraintWork, kilojoule_per_mole)
+%quantity_result(getConstraintWorks, kilojoule_per_mole)
 %quantity_result(getHeat, kilojoule_per_mole)
 %quantity_result(getDistanceRate, nanometer_per_picosecond)
 %quantity_result(getCentroidDistanceRate, nanometer_per_picosecond)
@@ -438,6 +439,7 @@ complete(
 name_solvers(ConstraintIntegrator)
 for _name in ("getMultipliers", "getVelocityMultipliers", "computeMultipliers"):
     add_arrays(ConstraintIntegrator, _name)
+add_arrays(ConstraintIntegrator, "getConstraintWorks", "kilojoule_per_mole")
 add_arrays(ConstraintIntegrator, "getConstraintForces", "kilojoule_per_mole_per_nanometer")
 add_arrays(ConstraintIntegrator, "getConstraintVirial", "kilojoule_per_mole")
 add_arrays(ConstraintForce, "getMultipliers")

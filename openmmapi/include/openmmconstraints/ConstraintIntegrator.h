@@ -174,6 +174,13 @@ public:
      *  @return kJ/mol
      */
     double getConstraintWork() const;
+    /** The same of each constraint; getConstraintWork() is the sum. Of constraints that depend on each other, those that
+     * are solved do the work. What an earlier version of this library, or a Context with other constraints, had summed
+     * up when it wrote a checkpoint is in the sum only.
+     *
+     *  @return [number of constraints] kJ/mol, as getMultipliers(); 0 for those that do not move
+     */
+    std::vector<double> getConstraintWorks() const;
     /** Constraint forces that belong to getMultipliers(): sum_k lambda_k grad_i q_k, with the gradients that the step
      *  used, those at its start.
      *

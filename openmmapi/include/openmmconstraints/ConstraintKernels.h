@@ -63,6 +63,8 @@ public:
     virtual void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const = 0;
     /** Work (kJ/mol) that moving constraints have done. */
     virtual double getConstraintWork() const = 0;
+    /** Of each [listed constraints]. */
+    virtual std::vector<double> getConstraintWorks() const = 0;
     /** Heat (kJ/mol) from a heat bath. */
     virtual double getHeat() const = 0;
     /** Multipliers [listed constraints] at the present state. */

@@ -39,5 +39,5 @@ def add_arrays(cls, name, unit=None) -> None:
 
 
 def _to_array(values, unit):
-    array = numpy.array(values, dtype=float)
+    array = numpy.array(getattr(values, "_value", values), dtype=float)  # which may be a Quantity
     return array if unit is None else to_quantity(array, unit)
