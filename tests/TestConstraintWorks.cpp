@@ -203,6 +203,29 @@ TEST_P(WorksOnPlatforms, AreInTheSumOnlyOnceThereAreOtherConstraints) {
     EXPECT_NE(moved.integrator().getConstraintWorks()[0], 0);
 }
 
+TEST_P(WorksOnPlatforms, OfConstraintsThatDependOnEachOtherAreOfThoseThatAreSolved) {
+    // A spring that is pulled by two constraints which are the same.
+    Numbers works[2];
+    for (int copies : {1, 2}) {
+        auto system = std::make_unique<System>();
+        auto* spring = new HarmonicBondForce();
+        spring->addBond(system->addParticle(5), system->addParticle(7), 0.1, 5000);
+        system->addForce(spring);
+        for (int i = 0; i < copies; i++) {
+            auto* force = new ConstraintForce();
+            force->addDistance(0, 1, 0.1, 0.5);
+            system->addForce(force);
+        }
+        Simulation s(std::move(system), makeIntegrator(setup, 0.001, 1e-9), platform);
+        s.context->setPositions({Vec3(), Vec3(0.1, 0, 0)});
+        s.integrator->step(50);
+        works[copies - 1] = s.integrator->getConstraintWorks();
+    }
+    EXPECT_GT(works[0][0], 1);
+    EXPECT_NEAR(works[1][0], works[0][0], (1e-9 + 10 * precision.force) * works[0][0]);
+    EXPECT_EQ(works[1][1], 0);
+}
+
 /** Free pairs in a box, all equal, on their way through its sides: devices exchange them when they sort atoms. Each is
  * pulled apart against the centrifugal force of its own angular momentum L: L^2/2m (1/d1^2 - 1/d0^2). */
 TEST_P(WorksOnPlatforms, StayWithTheirConstraintsWhereMoleculesAreExchanged) {

@@ -150,7 +150,7 @@ void ConstraintTables::addRow(const ConstraintSet& set, int constraint, bool isS
     rowDirection.insert(rowDirection.end(), {axis.x, axis.y, axis.z});
     if (isSolved && isOwn)
         ownRows.push_back(row);
-    if (set.isMoving(c) && isOwn)
+    if (set.isMoving(c) && isOwn && isSolved)
         movingRows.push_back(row);
 }
 
