@@ -272,4 +272,44 @@ TEST_P(WorksOnPlatforms, StayWithTheirConstraintsWhereMoleculesAreExchanged) {
 INSTANTIATE_TEST_SUITE_P(Platforms, WorksOnPlatforms, testing::ValuesIn(platformsUnderTest()),
                          [](const auto& info) { return info.param; });
 
+class WorksOfFailedSteps : public ConstraintWorks {
+protected:
+    /** A spring that is pulled, and a particle on a plane until `end`; from then on nothing satisfies its constraint.
+     */
+    Simulation start(double end) const {
+        auto system = std::make_unique<System>();
+        auto* spring = new HarmonicBondForce();
+        spring->addBond(system->addParticle(5), system->addParticle(7), 0.1, 5000);
+        auto* pull = new ConstraintForce();
+        pull->addDistance(0, 1, 0.1, 0.5);
+        auto* plane = new CustomConstraintForce(1, "select(step(t-end), z1^2+1, z1)");
+        plane->addGlobalParameter("end", end);
+        plane->addConstraint({system->addParticle(10)});
+        for (Force* one : std::initializer_list<Force*>{spring, pull, plane})
+            system->addForce(one);
+        Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001, 1e-9), platform);
+        s.context->setPositions({Vec3(), Vec3(0.1, 0, 0), Vec3(0.5, 0.5, 0)});
+        s.context->setVelocitiesToTemperature(300, 3);
+        return s;
+    }
+};
+
+TEST_P(WorksOfFailedSteps, AreNotCounted) {
+    // In the third quarter of the second step, after which the first parts of multiple time steps have succeeded.
+    Simulation failing = start(0.0016), expected = start(0.0016);
+    EXPECT_NE(messageOf([&] { failing.integrator->step(4); }), "");
+    expected.integrator->step(1);
+    EXPECT_EQ(failing.context->getStepCount(), 1);
+    EXPECT_NE(failing.integrator->getConstraintWork(), 0);
+    EXPECT_EQ(failing.integrator->getConstraintWorks(), expected.integrator->getConstraintWorks());
+    for (Simulation* s : {&failing, &expected}) {
+        s->context->setParameter("end", 100);
+        s->integrator->step(2);
+    }
+    EXPECT_EQ(failing.integrator->getConstraintWorks(), expected.integrator->getConstraintWorks());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, WorksOfFailedSteps, testing::ValuesIn(everyOther()),
+                         [](const auto& info) { return nameOf(info.param); });
+
 } // namespace

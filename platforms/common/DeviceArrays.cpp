@@ -262,6 +262,7 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
     pooled = {
         {"projection", "mixed", n.rows},
         {"workRate", "mixed", 2 * n.moments * n.rows},
+        {"spreadWork", "mixed", n.moving}, // of the heat baths of a step
         {"particleEnergy", "mixed", n.hasKineticEnergy ? n.particles : 0},
 
         {"rowStart", "int", n.generalClusters + 1, &T::rowStart},

@@ -27,14 +27,16 @@ $BEGIN$    for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
             sum -= a->lambdaToWork * a->lambda[place] * rates[0] + a->muToWork * a->mu[place] * rates[a->numRows];
         }
         addTo(a->work + n, sum);
+        addTo(a->work + a->numMoving + n, a->spreadWork[n]);
     }
 }
 
-/** The contribution of the change of velocities in a heat bath, which is summed separately. */
+/** The contribution of the changes of velocities in the heat baths of a step, for addWork() at its end. */
 KERNEL void addSpreadWork($PARAMETERS$) {
 $BEGIN$    for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
         const int row = a->movingRows[n];
-        addTo(a->work + a->numMoving + n, -a->driftTime * a->projection[row] * workRatesOf(a)[row]);
+        const mixed before = a->isFirstBath ? 0 : a->spreadWork[n];
+        a->spreadWork[n] = before - a->driftTime * a->projection[row] * workRatesOf(a)[row];
     }
 }
 
