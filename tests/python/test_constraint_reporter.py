@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""ConstraintReporter: a row a report with value and force of chosen constraints, and the work."""
+"""ConstraintReporter: a row a report with value, force and work of chosen constraints."""
 
 import csv
 import gzip
@@ -85,9 +85,10 @@ def test_rows_are_values_multipliers_and_work():
         distance, dihedral = pull.getValues(context).values()
         own = [math.dist(x[4], x[5]), math.dist(x[2], x[3])]
         values = [*own, distance._value, dihedral._value, x[4, 2] - 0.6]
-        pairs = list(zip(values, integrator.computeMultipliers(), strict=True))
+        works = integrator.getConstraintWorks()._value
+        triples = list(zip(values, integrator.computeMultipliers(), works, strict=True))
         row = [simulation.currentStep, context.getTime()._value]
-        row += [number for k in (3, 1, 4, 0, 2) for number in pairs[k]]
+        row += [number for k in (3, 1, 4, 0, 2) for number in triples[k]]
         return [*row, integrator.getConstraintWork()._value]
 
     recorder = Recorder(5, read)
@@ -97,17 +98,18 @@ def test_rows_are_values_multipliers_and_work():
     columns, rows = rows_of(file.getvalue())
     assert columns == [
         "step", "time (ps)",
-        "dihedral 0-1-2-3 (rad)", "force of dihedral 0-1-2-3 (kJ/mol/rad)",
-        "distance 2-3 (nm)", "force of distance 2-3 (kJ/mol/nm)",
-        "expression 4", "force of expression 4 (kJ/mol)",
-        "distance 4-5 (nm)", "force of distance 4-5 (kJ/mol/nm)",
-        "distance 0-1 (nm)", "force of distance 0-1 (kJ/mol/nm)",
+        "dihedral 0-1-2-3 (rad)", "force of dihedral 0-1-2-3 (kJ/mol/rad)", "work of dihedral 0-1-2-3 (kJ/mol)",
+        "distance 2-3 (nm)", "force of distance 2-3 (kJ/mol/nm)", "work of distance 2-3 (kJ/mol)",
+        "expression 4", "force of expression 4 (kJ/mol)", "work of expression 4 (kJ/mol)",
+        "distance 4-5 (nm)", "force of distance 4-5 (kJ/mol/nm)", "work of distance 4-5 (kJ/mol)",
+        "distance 0-1 (nm)", "force of distance 0-1 (kJ/mol/nm)", "work of distance 0-1 (kJ/mol)",
         "work (kJ/mol)",
     ]  # fmt: skip
     assert rows[:, 0].tolist() == [5, 10, 15, 20]
     assert rows == pytest.approx(np.array(recorder.rows), rel=1e-9, abs=1e-9)
-    assert rows[:, -3] == pytest.approx(0.15 + 0.5 * rows[:, 1], rel=1e-5)
+    assert rows[:, -4] == pytest.approx(0.15 + 0.5 * rows[:, 1], rel=1e-5)
     assert abs(rows[-1, -1]) > 1e-3
+    assert np.array_equal(rows[:, -2], rows[:, -1]), "only this one moves"
 
 
 def test_the_force_is_that_of_the_free_energy():
@@ -129,7 +131,29 @@ def test_the_force_is_that_of_the_free_energy():
     simulation.reporters.append(mc.ConstraintReporter(file, 1))
     simulation.step(1)
     _, rows = rows_of(file.getvalue())
-    assert rows[0] == pytest.approx([1, 0.001, 0.2, 50, 0], abs=1e-6)
+    assert rows[0] == pytest.approx([1, 0.001, 0.2, 50, 0, 0], abs=1e-6)
+
+
+def test_works_of_a_compound_integrator_are_those_of_all_its_children():
+    integrator = mm.CompoundIntegrator()
+    for cls in (mc.RattleIntegrator, mc.ShakeIntegrator):
+        integrator.addIntegrator(cls(0.001))
+    system, pull, plane = chain()
+    plane.setExpression("z1-0.6-t")
+    simulation = simulation_of(system, integrator)
+    file = io.StringIO()
+    simulation.reporters.append(mc.ConstraintReporter(file, 5, [(pull, 0), plane]))
+    simulation.step(5)
+    integrator.setCurrentIntegrator(1)
+    simulation.step(5)
+    columns, rows = rows_of(file.getvalue())
+    first, second = rows[:, [columns.index(f"work of {name} (kJ/mol)") for name in ("distance 0-1", "expression 4")]]
+    assert rows[1, -1] == pytest.approx(second.sum(), rel=1e-9)
+    children = [integrator.getIntegrator(i) for i in range(2)]
+    apart = [mc.ConstraintIntegrator.cast(child).getConstraintWorks(asNumpy=True)._value[[2, 4]] for child in children]
+    assert first == pytest.approx(apart[0], rel=1e-9)
+    assert second == pytest.approx(apart[0] + apart[1], rel=1e-9)
+    assert (abs(apart[1]) > 1e-4).all()
 
 
 def test_positions_are_not_wrapped_for_another_reporter(tmp_path):
@@ -190,7 +214,7 @@ def test_by_default_all_of_forces():
     simulation.reporters.append(mc.ConstraintReporter(file, 1))
     simulation.step(1)
     columns, _ = rows_of(file.getvalue())
-    assert columns[2::2] == ["distance 0-1 (nm)", "dihedral 0-1-2-3 (rad)", "expression 4", "work (kJ/mol)"]
+    assert columns[2::3] == ["distance 0-1 (nm)", "dihedral 0-1-2-3 (rad)", "expression 4", "work (kJ/mol)"]
 
 
 @pytest.mark.parametrize("form", ["returned", "kind", "coordinate"])
@@ -207,8 +231,8 @@ def test_one_constraint_is_given_in_every_form(form):
     simulation.reporters.append(mc.ConstraintReporter(file, 1, [given, (pull, "dihedral", 0)]))
     simulation.step(1)
     columns, rows = rows_of(file.getvalue())
-    assert columns[2::2] == ["distance 1-2 (nm)", "dihedral 0-1-2-3 (rad)", "work (kJ/mol)"]
-    assert rows[0, [2, 4]] == pytest.approx([math.dist(X[1], X[2]), 2.45], abs=1e-5)
+    assert columns[2::3] == ["distance 1-2 (nm)", "dihedral 0-1-2-3 (rad)", "work (kJ/mol)"]
+    assert rows[0, [2, 5]] == pytest.approx([math.dist(X[1], X[2]), 2.45], abs=1e-5)
 
 
 def refused(system, match, constraints=None, error=ValueError, integrator=None):
@@ -237,7 +261,7 @@ def test_what_cannot_be_reported():
     for k in range(51):
         many.addConstraint([4], [k + 1])
     bare.addForce(many)
-    refused(bare, "51 constraints, two columns each")
+    refused(bare, "51 constraints, three columns each")
     plain = mm.System()
     for _ in range(6):
         plain.addParticle(1)

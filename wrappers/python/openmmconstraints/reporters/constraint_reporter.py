@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""A reporter that writes value and force of chosen constraints, and the work of those that move."""
+"""A reporter that writes value, force and work of chosen constraints."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ _NAME = "ConstraintReporter"
 _FOREIGN = _NAME + ": {} has no multipliers to report. Use an integrator of openmmconstraints."
 #: Of Forces, if none are chosen.
 MOST = 50
+_ENERGY = unit.kilojoule_per_mole
 _SYMBOLS = {"nanometer": "nm", "radian": "rad"}
 
 #: A constraint, or all of a Force.
@@ -51,19 +52,21 @@ class _Place:
 
 
 class ConstraintReporter:
-    """Writes time, value and force of chosen constraints, and the work of moving ones, as CSV: a row a report, as
-    GROMACS' pullx and pullf.
+    """Writes time, value, force and work of chosen constraints as CSV: a row a report, as GROMACS' pullx and pullf.
 
     The force is the multiplier of this moment, of ConstraintIntegrator.computeMultipliers(): positive where it pushes
     the coordinate to larger values, as dA/dxi. Its average with the metric correction and an error is BlueMoonReporter.
-    The work is ConstraintIntegrator.getConstraintWork(): of all moving constraints, since the Context was created.
+    The work is what a constraint that moves has done on the system since the Context was created, of
+    ConstraintIntegrator.getConstraintWorks(); 0 where it does not move. The last column is getConstraintWork(): that of
+    all constraints, also of those that are not chosen.
 
     >>> reporter = mc.ConstraintReporter("pull.csv", 100, constraints=pull)  # doctest: +SKIP
     >>> simulation.reporters.append(reporter)  # doctest: +SKIP
     >>> simulation.step(100000)  # doctest: +SKIP
     >>> pandas.read_csv("pull.csv").plot("time (ps)", "distance 0-4 (nm)")  # doctest: +SKIP
 
-    Columns: step, time (ps), of each constraint its value and force, with names as Force.getValues() has them, work.
+    Columns: step, time (ps), of each constraint its value, force and work, with names as Force.getValues() has them,
+    and all work.
     """
 
     def __init__(
@@ -121,16 +124,13 @@ class ConstraintReporter:
         """Write a row of the present state."""
         integrator = current_integrator(simulation.integrator, _FOREIGN)
         multipliers = integrator.computeMultipliers(asNumpy=True)
+        own = own_integrators(simulation.integrator)
+        works = sum(one.getConstraintWorks(asNumpy=True).value_in_unit(_ENERGY) for one in own)
         measured = _measure(simulation.system, self._places, Moment.of(simulation.context, state))
         row: list[float] = [state.getStepCount(), state.getTime().value_in_unit(unit.picosecond)]
         for place, one in zip(self._places, measured, strict=True):
-            row += [one.value, multipliers[place.multiplier]]
-        row.append(
-            sum(
-                own.getConstraintWork().value_in_unit(unit.kilojoule_per_mole)
-                for own in own_integrators(simulation.integrator)
-            )
-        )
+            row += [one.value, multipliers[place.multiplier], works[place.multiplier]]
+        row.append(sum(one.getConstraintWork().value_in_unit(_ENERGY) for one in own))
         self._file.write(f"{value:.10g}" for value in row)
 
 
@@ -140,6 +140,7 @@ def _header(measured: Sequence[Measured]) -> list[str]:
         symbol = _SYMBOLS.get(one.unit_name or "")
         columns.append(f"{name} ({symbol})" if symbol else name)
         columns.append(f"force of {name} (kJ/mol{f'/{symbol}' if symbol else ''})")
+        columns.append(f"work of {name} (kJ/mol)")
     return [*columns, "work (kJ/mol)"]
 
 
@@ -187,7 +188,7 @@ def _resolve(system: mm.System, choices: list[Choice] | None) -> list[_Place]:
             )
         if count > MOST:
             raise ValueError(
-                f"{_NAME}: the Forces have {count:,} constraints, two columns each. Choose some: "
+                f"{_NAME}: the Forces have {count:,} constraints, three columns each. Choose some: "
                 "constraints=force, or constraints=[(force, 0), ...]."
             )
         return _places([own, *of_forces], range(own.size, own.size + count))
