@@ -119,11 +119,13 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
         checkSupported(constraints, throwProblem);
         checkForces(system, constraints, true, throwProblem);
         checkForceGroups(system, *this, throwProblem);
+        use = ContextUse::of(contextRef);
+        use->met = {};
+        stepKernel().share({use, &use->met});
         stepKernel().initialize(system, *this, constraints);
         if (isFirstOfOurs(contextRef.getIntegrator(), this))
             warnOf(system, constraints);
     });
-    use = ContextUse::of(contextRef);
     hasPositions = false;
     reinitialized = owner != nullptr;
     context = &contextRef;
@@ -386,7 +388,8 @@ void ConstraintIntegrator::stateChanged(State::DataType changed) {
     if (changed == State::Positions) {
         hasPositions = true;
         stepKernel().notePositions();
-    }
+    } else if (changed == State::Velocities)
+        stepKernel().noteVelocities();
     stepKernel().invalidateForces(changed == State::Positions || changed == State::Velocities);
 }
 

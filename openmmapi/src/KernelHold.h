@@ -11,12 +11,13 @@
 
 namespace ConstraintPlugin {
 
-/** Lock of the step kernels of a Context. "Work" (steps, projections, everything that computes forces) is exclusive.
- * Readings are short and wait for one another. */
+/** What the step kernels of a Context share, and their lock. "Work" (steps, projections, everything that computes
+ * forces) is exclusive. Readings are short and wait for one another. */
 class ContextUse {
 public:
     /** The one that all integrators of a Context share: children of a CompoundIntegrator use one state. */
     static std::shared_ptr<ContextUse> of(const OpenMM::ContextImpl& context);
+    MetParameters met;
 
 private:
     friend class KernelHold;

@@ -230,8 +230,14 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
         }
     } catch (...) {
         // An earlier step may have failed, which is then reported; otherwise undo the present step.
-        if (program != nullptr && readFailure(context, integrator, launched, start) == launched && hasBegun)
-            returnTo(context, integrator, launched, start);
+        if (program == nullptr || readFailure(context, integrator, launched, start) == launched) {
+            if (hasBegun)
+                returnTo(context, integrator, launched, start);
+            else if (given.step == launched) {
+                returnToGiven(context);
+                context.computeVirtualSites();
+            }
+        }
         throw;
     }
     if (isReordered && polledFailure[0] == noFailure) {
@@ -317,7 +323,7 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
     const bool isKnown = isStateOfCheckpoint(context);
     record->resetSummary();
     const Real3 *x = positions(context), *v = velocities(context);
-    given = {step, {x, x + numParticles()}, {v, v + numParticles()}};
+    given = {step, {x, x + numParticles()}, {v, v + numParticles()}, parameterRecord()};
     try {
         projectState(context, integrator, isKnown, isKnown, false); // the device projects moves of barostats
     } catch (...) {                                                 // possibly between positions and velocities
@@ -335,6 +341,7 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
 void CommonStepKernel::returnToGiven(ContextImpl& context) {
     setPositions(context, given.positions.data());
     setVelocities(context, given.velocities.data());
+    restore(given.parameters);
     stateWasSet = true;
 }
 
@@ -364,6 +371,13 @@ void CommonStepKernel::computeForcesToRead(ContextImpl& context, const Constrain
     const bool hasToBeMeasured = isTouched();
     computeForces(context, integrator);
     mayHaveMoved = hasToBeMeasured;
+}
+
+double CommonStepKernel::potentialEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    optional<Deselection> deselection;
+    if (isRunning) // otherwise none is selected
+        deselection.emplace(cc);
+    return HostStepKernel::potentialEnergy(context, integrator);
 }
 
 void CommonStepKernel::launch(const string& stage) {

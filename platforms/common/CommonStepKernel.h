@@ -76,6 +76,7 @@ protected:
     Centroids centroids() const override;
     double positionEpsilon() const override;
     std::string solverDescription() const override;
+    double potentialEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     double smallestTolerance() const override;
     void refreshReading() const override;
     std::optional<double> projectedKineticEnergy(OpenMM::ContextImpl& context,
@@ -130,6 +131,7 @@ private:
     struct Given {
         int step = -1;
         std::vector<Real3> positions, velocities;
+        ParameterRecord parameters;
     };
     /** The parts of a step and those that are launched besides. */
     std::vector<StageText> allStages() const;

@@ -40,17 +40,17 @@ const Real3* CommonStepKernel::forces(ContextImpl& context, const ConstraintInte
 }
 
 void CommonStepKernel::setPositions(ContextImpl& context, const Real3* x) {
-    isOwnChange = true;
+    isOwnChange = met->isOwnChange = true;
     context.setPositions(toVectors(x, numParticles()));
-    isOwnChange = false;
+    isOwnChange = met->isOwnChange = false;
     forcesAreKept = false;
     orderHasChanged = true; // the cells at least
 }
 
 void CommonStepKernel::setVelocities(ContextImpl& context, const Real3* v) {
-    isOwnChange = true;
+    isOwnChange = met->isOwnChange = true;
     context.setVelocities(toVectors(v, numParticles()));
-    isOwnChange = false;
+    isOwnChange = met->isOwnChange = false;
 }
 
 string CommonStepKernel::solverDescription() const {

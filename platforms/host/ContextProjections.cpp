@@ -65,20 +65,34 @@ double HostStepKernel::projectContextPositions(ContextImpl& context, const Const
         requireNear(circumstances(integrator), projection, positions(context), box(context));
     else if (reach == Reach::Staged)
         requireImages(circumstances(integrator), projection, positions(context), box(context));
-    if (projection.outcome == Projection::Outcome::Projected) {
+    const vector<double> now = solver->getGlobals();
+    const optional<vector<double>> before = met->ofPositions;
+    const bool moves = projection.outcome == Projection::Outcome::Projected, isCounted = differs(before, now);
+    const double energy = isCounted ? energyOfPositions(context, integrator, moves, *before) : 0;
+    if (moves) {
         setPositions(context, x.data());
         context.computeVirtualSites();
     }
-    metParameters = solver->getGlobals();
+    if (isCounted) {
+        countWork(*before, energyOfPositions(context, integrator, moves, now) - energy);
+        if (moves && met->ofVelocities.has_value())
+            met->ofVelocities = before; // they have to be projected again
+    }
+    metParameters = now;
+    met->ofPositions = now;
+    if (!scheme.constrainsVelocities)
+        met->ofVelocities = now;
     positionsWereSet = false;
     return projection.distance;
 }
 
 void HostStepKernel::projectContextVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
     vector<Real3> v = copyOf(velocities(context));
+    const double energy = kineticEnergy(v.data());
     Projection projection = projectTangent(context, integrator, positions(context), v.data());
     if (projection.outcome == Projection::Outcome::Projected)
         setVelocities(context, v.data());
+    countVelocities(energy, v.data());
 }
 
 void HostStepKernel::projectState(ContextImpl& context, const ConstraintIntegrator& integrator, bool positionsKnown,
@@ -88,15 +102,20 @@ void HostStepKernel::projectState(ContextImpl& context, const ConstraintIntegrat
         matchMirrorImages(context);
     if (!positionsKnown && !isOfAStep)
         checkNetworks(context.getSystem(), solver->getSet(), positions(context), box(context), throwProblem);
-    positionsKnown &= projector->isRankChecked();
+    positionsKnown &= projector->isRankChecked() && !differs(met->ofPositions, solver->getGlobals());
+    velocitiesKnown &= !differs(met->ofVelocities, solver->getGlobals());
     if (!positionsKnown)
         projectContextPositions(context, integrator, isOfAStep ? Reach::Unbounded : Reach::Bounded);
     if (scheme.constrainsVelocities && !(positionsKnown && velocitiesKnown))
         projectContextVelocities(context, integrator);
+    for (auto* parameters : {&met->ofPositions, &met->ofVelocities}) // whoever has set them
+        if (!parameters->has_value())
+            *parameters = solver->getGlobals();
 }
 
 double HostStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator, bool isAsked) {
     beginRequest(context, integrator, "the projection of the positions");
+    recognizeCheckpoint(context);
     const double farthest = projectContextPositions(context, integrator, Reach::Staged, isAsked);
     context.computeVirtualSites(); // even if no constraint was violated
     return farthest;
@@ -119,6 +138,7 @@ void HostStepKernel::requireNearConstraints(ContextImpl& context, const Constrai
 
 void HostStepKernel::applyVelocityConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
     beginRequest(context, integrator, "the projection of the velocities");
+    recognizeCheckpoint(context);
     projectContextVelocities(context, integrator);
 }
 
@@ -126,9 +146,14 @@ void HostStepKernel::projectVelocities(ContextImpl& context, const ConstraintInt
     beginRequest(context, integrator, "the projection of the velocities");
     // The Context's positions may still violate the constraints: use the tangent space at the projected positions, from
     // which the next step starts.
+    // OpenMM passes the Context's own array where that is the host's.
+    const bool areContexts = asReal3(v) == velocities(context);
+    const double energy = areContexts ? kineticEnergy(asReal3(v)) : 0;
     vector<Real3> x = copyOf(positions(context));
     projectPositions(context, integrator, x.data(), Reach::Unbounded);
     projectTangent(context, integrator, x.data(), asReal3(v));
+    if (areContexts)
+        countVelocities(energy, asReal3(v));
 }
 
 int HostStepKernel::findConstraintRank(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -150,16 +175,20 @@ int HostStepKernel::getConstraintRank(ContextImpl& context) const {
     return solver->rank();
 }
 
-vector<Vec3> HostStepKernel::reportedVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
+void HostStepKernel::addShift(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v) {
     const double shift =
         scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected ? velocityTimeOffset(integrator) : 0;
+    if (shift == 0)
+        return;
+    const Real3* f = forces(context, integrator);
+    for (int i = 0; i < numParticles(); i++)
+        v[i] += (shift * inverseMass[i]) * f[i];
+}
+
+vector<Vec3> HostStepKernel::reportedVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
     vector<Vec3> v(numParticles());
     copy_n(velocities(context), numParticles(), asReal3(v));
-    if (shift != 0) {
-        const Real3* f = forces(context, integrator);
-        for (int i = 0; i < numParticles(); i++)
-            asReal3(v)[i] += (shift * inverseMass[i]) * f[i];
-    }
+    addShift(context, integrator, asReal3(v));
     const SolverSummary ofLastStep = lastStep().summary;
     projectVelocities(context, integrator, v);
     record->summary = ofLastStep;
@@ -187,7 +216,7 @@ vector<double> HostStepKernel::parameters(ContextImpl& context) const {
 
 void HostStepKernel::requireProjected(ContextImpl& context, const ConstraintIntegrator& integrator) {
     const vector<double> now = parameters(context);
-    if (now == metParameters)
+    if (now == metParameters || asksForForces)
         return;
     const WithGlobals present(*solver, now);
     const ConstraintSet& set = solver->getSet();

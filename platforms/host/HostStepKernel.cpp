@@ -40,6 +40,7 @@ void HostStepKernel::setTargets(const ConstraintSet& constraints) {
         throw OpenMMException(otherThingsThanTargets);
     projector->forgetRank();
     forgetLastState();
+    met->forget();
     shapesAreNew = true;
     mayHavePressure = false;
 }
@@ -201,12 +202,15 @@ void HostStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>& vir
 
 double HostStepKernel::getConstraintWork() const {
     const vector<double> each = getConstraintWorks();
-    return accumulate(each.begin(), each.end(), 0.0) + lastStep().reading.otherWork;
+    return accumulate(each.begin(), each.end(), 0.0) + lastStep().reading.otherWork + parameterWork.ofSeveral;
 }
 
 vector<double> HostStepKernel::getConstraintWorks() const {
-    const vector<double>& all = lastStep().reading.works;
-    return {all.begin(), all.begin() + solver->getSet().numListed}; // others do not move
+    vector<double> works = lastStep().reading.works;
+    works.resize(solver->getSet().numListed); // others do not move
+    for (const auto& [constraint, work] : parameterWork.each)
+        works[constraint] += work;
+    return works;
 }
 
 vector<double> HostStepKernel::computeMultipliers(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -265,13 +269,11 @@ bool HostStepKernel::isStateOfCheckpoint(ContextImpl& context) {
         return false;
     takeNewPositions(context);
     matchMirrorImages(context);
-    const Real3* x = positions(context);
-    const Box now = box(context);
     const vector<double>& globals = record->reading.globals;
-    const bool same =
-        loadedFingerprint == fingerprintOf(numParticles(), x, velocities(context), now, currentTime(context)) &&
-        globals == parameters(context);
+    const bool same = recognizeCheckpoint(context) && globals == parameters(context);
     if (same) {
+        const Real3* x = positions(context);
+        const Box now = box(context);
         if (!projector->isRankChecked() && !solver->isRankKnown(now))
             solver->chooseIndependent(x, now);
         const RankAnalysis rank = projector->checkRank(x, now);
@@ -283,8 +285,20 @@ bool HostStepKernel::isStateOfCheckpoint(ContextImpl& context) {
     return same;
 }
 
+bool HostStepKernel::recognizeCheckpoint(ContextImpl& context) {
+    if (loadedFingerprint == 0 ||
+        loadedFingerprint !=
+            fingerprintOf(numParticles(), positions(context), velocities(context), box(context), currentTime(context)))
+        return false;
+    met->ofPositions = met->ofVelocities = record->reading.globals;
+    return true;
+}
+
 void HostStepKernel::createCheckpoint(ostream& stream) const {
-    const SavedStep saved = lastStep().save(lastStateFingerprint());
+    SavedStep saved = lastStep().save(lastStateFingerprint());
+    for (const auto& [constraint, work] : parameterWork.each)
+        saved.reading.works[constraint] += work;
+    saved.reading.otherWork += parameterWork.ofSeveral;
     ostringstream bytes, own;
     writeText(bytes, getName());
     write(bytes, saved.impulses.lambda.size());
@@ -346,6 +360,7 @@ void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
         record->restore(saved);
         loadedFingerprint = saved.fingerprint;
     }
+    parameterWork = {};
     forgetLastState();
 }
 

@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_HOST_STEP_KERNEL_H_
 
 #include "ConstraintErrors.h"
+#include "ParameterWork.h"
 #include "Projector.h"
 #include "StepRecord.h"
 #include "openmmconstraints/ConstraintKernels.h"
@@ -77,6 +78,12 @@ public:
                          std::vector<double>& pressure, std::vector<double>& errors) override;
     void notePositions() override {
         positionsAreNew = positionsWereSet = true;
+        if (!met->isOwnChange)
+            met->forget();
+    }
+    void noteVelocities() override {
+        if (!met->isOwnChange)
+            met->ofVelocities.reset();
     }
     int getConstraintRank(OpenMM::ContextImpl& context) const override;
     int findConstraintRank(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
@@ -158,7 +165,8 @@ protected:
     /** Whether Context parameters that constraints depend on are different from those with which the positions were
      *  projected last. If so, the state has to be projected before any part of a step computes an energy. */
     bool hasNewParameters(OpenMM::ContextImpl& context) const {
-        return parameters(context) != metParameters;
+        const std::vector<double> now = parameters(context);
+        return now != metParameters || differs(met->ofPositions, now);
     }
     /** Present values of the Context parameters that constraints depend on, as ConstraintSolver::getGlobals(). */
     std::vector<double> parameters(OpenMM::ContextImpl& context) const;
@@ -167,6 +175,19 @@ protected:
     /** Whether the state is that of a loaded checkpoint, which satisfies the constraints. True only once per
      *  checkpoint. */
     bool isStateOfCheckpoint(OpenMM::ContextImpl& context);
+    /** What is known of Context parameters, and the work of projections to new ones: to be restored with the state that
+     * was there before, if a step fails. */
+    struct ParameterRecord {
+        ParameterWork work;
+        MetParameters met;
+        std::vector<double> metParameters;
+    };
+    ParameterRecord parameterRecord() const {
+        return {parameterWork, *met, metParameters};
+    }
+    void restore(const ParameterRecord& record);
+    /** The potential energy (kJ/mol) of the force groups that the integrator takes, wherever the positions are. */
+    virtual double potentialEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Project the state before a step, except for the parts that are known to satisfy the constraints.
      *  @param positionsKnown   positions and box (and with moving constraints, the time) are those of the last step
      *  @param velocitiesKnown  so are the velocities
@@ -202,7 +223,7 @@ protected:
     /** Of velocities [numParticles]: kJ/mol. */
     double kineticEnergy(const Real3* v) const;
 
-    /** While it lives, forces are computed for a step or a reading. */
+    /** While it lives, forces or an energy are computed for a step or a reading. */
     class OwnForces {
     public:
         explicit OwnForces(HostStepKernel& kernel) : isAsking(kernel.asksForForces) {
@@ -242,6 +263,25 @@ private:
     std::vector<Real3> copyOf(const Real3* array) const {
         return {array, array + numParticles()};
     }
+    static bool differs(const std::optional<std::vector<double>>& met, const std::vector<double>& now) {
+        return met.has_value() && *met != now;
+    }
+    /** Note that the Context's state is that of the loaded checkpoint. @return whether it is, bit for bit */
+    bool recognizeCheckpoint(OpenMM::ContextImpl& context);
+    /** The energy (kJ/mol) that a projection of the positions may change: the potential energy if they move, and the
+     * kinetic energy where velocities are projected when it is read, and nobody else has set them.
+     *  @param globals  with which the constraints are met */
+    double energyOfPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool theyMove,
+                             const std::vector<double>& globals);
+    /** Of velocities shifted to the time of the positions and projected, as reported. */
+    double kineticEnergyWith(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                             const std::vector<double>& globals);
+    /** Count the work of a projection of the Context's velocities. @param energy  kJ/mol, before @param v  after */
+    void countVelocities(double energy, const Real3* v);
+    /** Count the work (kJ/mol) of a projection from these Context parameters to those of the solver. */
+    void countWork(const std::vector<double>& before, double work);
+    /** Shift velocities [numParticles] to the time of the positions, where the reported kinetic energy is that. */
+    void addShift(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v);
     /** Velocities [numParticles] whose kinetic energy is reported: shifted to the time of the positions where the
      * scheme says so, and projected. */
     std::vector<OpenMM::Vec3> reportedVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
@@ -277,7 +317,8 @@ private:
     SolveCircumstances circumstances(const ConstraintIntegrator& integrator) const;
 
     std::unique_ptr<Projector> projector;
-    std::vector<double> metParameters;   // with which the positions were projected last
+    std::vector<double> metParameters; // with which the positions were projected last
+    ParameterWork parameterWork;
     std::uint64_t loadedFingerprint = 0; // of the state of the loaded checkpoint
     bool mayHavePressure = false;        // what has none was looked for
     bool mayBeMirrored = false;          // some bodies

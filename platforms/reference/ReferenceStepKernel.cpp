@@ -123,6 +123,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         if (i == 0)
             compare(context);
         bool isOfAStep = arePositionsOfLastStep(context);
+        ParameterRecord before = parameterRecord();
         if (hasNewParameters(context)) {
             projectToNewParameters(context, integrator);
             isGivenBack = isOfAStep = true;
@@ -130,6 +131,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         if (context.updateContextState()) {
             forgetForces();
             isGivenBack = false;
+            before = parameterRecord();
         }
         prepare(context, integrator);
         compare(context);
@@ -146,6 +148,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
             setPositions(context, start.positions.data());
             setVelocities(context, start.velocities.data());
             data(context).time = start.time;
+            restore(before);
             throw;
         }
         data(context).stepCount++;
@@ -170,9 +173,11 @@ bool ReferenceStepKernel::arePositionsOfLastStep(ContextImpl& context) const {
 void ReferenceStepKernel::projectToNewParameters(ContextImpl& context, const ConstraintIntegrator& integrator) {
     prepare(context, integrator);
     take(context, beforeProjection);
+    const ParameterRecord before = parameterRecord();
     try {
         projectStart(context, integrator, false);
     } catch (...) { // possibly between positions and velocities
+        restore(before);
         setPositions(context, beforeProjection.positions.data());
         setVelocities(context, beforeProjection.velocities.data());
         throw;

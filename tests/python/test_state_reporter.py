@@ -211,6 +211,26 @@ def test_what_a_pull_adds_is_not_in_the_conserved_energy(wrap):
     assert np.ptp(conserved) < bound(0.02 * np.ptp(work), single=0.05 * np.ptp(work))
 
 
+def test_what_a_switched_length_adds_is_not_in_the_conserved_energy():
+    switched = mc.ConstraintForce()
+    switched.addGlobalParameter("lambda", 0)
+    switched.addDistance(0, 3, 0.4)
+    switched.setDistanceInterpolation(0, "lambda", 0.45)
+    springs = mm.HarmonicBondForce()
+    springs.addBond(3, 6, 0.4, 1000)
+    simulation = simulate(mc.RattleIntegrator(0.0005), switched, springs)
+    columns = {"totalEnergy": True, "constraintWork": True, "conservedEnergy": True}
+    rows = report(simulation, 10, 10, **columns)
+    for k in range(1, 6):
+        simulation.context.setParameter("lambda", k / 5)
+        rows += report(simulation, 20, 10, **columns)
+    work = numbers(rows, "Constraint Work (kJ/mole)")
+    assert work[0] == 0
+    assert np.ptp(work) > 0.3
+    conserved = numbers(rows, "Conserved Energy (kJ/mole)")
+    assert np.ptp(conserved) < bound(0.02 * np.ptp(work), single=0.05 * np.ptp(work))
+
+
 @pytest.mark.parametrize("wrap", [lambda *integrators: integrators[0], compound])
 @pytest.mark.parametrize("make", [langevin, lambda friction: mc.RattleNoseHooverIntegrator(300, friction, 0.002)])
 def test_what_baths_give_is_not_in_the_conserved_energy(wrap, make):

@@ -165,18 +165,29 @@ public:
      *          of all stages then
      */
     std::vector<double> getVelocityMultipliers() const;
-    /** Work that moving constraints (with a rate, or an expression that depends on t) have done on the system since the
-     *  Context was created: the sum over steps of lambda_k * d xi_k0/dt * stepSize, with the mean of the multipliers of
-     *  both stages if there are two (RattleIntegrator: second order). If velocities are half a step behind the
-     * positions (ShakeIntegrator, RattleLangevinIntegrator), so is the work. The difference of two values is the work
-     * in between.
+    /** Work that moving constraints have done on the system since the Context was created. The difference of two values
+     * is the work in between. Total energy minus heat minus work is conserved up to the error of the time step.
+     *
+     *  Of constraints with a rate, or an expression that depends on t: the sum over steps of lambda_k * d xi_k0/dt *
+     * stepSize, with the mean of the multipliers of both stages if there are two (RattleIntegrator: second order). If
+     * velocities are half a step behind the positions (ShakeIntegrator, RattleLangevinIntegrator), so is the work.
+     *
+     *  Of constraints that Context.setParameter() moves: the energy after the projection, by the next step or
+     * applyConstraints() and applyVelocityConstraints(), minus that before it. This is the potential energy of the
+     * integrated force groups and the reported kinetic energy, both at the new value: what the parameter changes in
+     * other Forces is not the constraints' work. A step that fails takes back what it counted.
+     *
+     *  Nothing is counted where positions or targets were set since the last step or projection: by setPositions(),
+     * setState() or updateParametersInContext(); nor what setTime() moves, nor the kinetic energy of velocities that
+     * were set.
      *
      *  @return kJ/mol
      */
     double getConstraintWork() const;
-    /** The same of each constraint; getConstraintWork() is the sum. Of constraints that depend on each other, those that
-     * are solved do the work. What an earlier version of this library, or a Context with other constraints, had summed
-     * up when it wrote a checkpoint is in the sum only.
+    /** The same of each constraint. getConstraintWork() is their sum, and what no single constraint has done: where
+     * changes of Context parameters move several constraints at once, the energy belongs to them together. Also in the
+     * sum only is what a checkpoint of an earlier version of this library, or of a Context with other constraints, has
+     * summed up. Of constraints that depend on each other, those that are solved do the work.
      *
      *  @return [number of constraints] kJ/mol, as getMultipliers(); 0 for those that do not move
      */

@@ -6,10 +6,25 @@
 #include "ConstraintIntegrator.h"
 #include "openmm/KernelImpl.h"
 #include "openmm/internal/ContextImpl.h"
+#include <optional>
 
 namespace ConstraintPlugin {
 
 struct ConstraintSet;
+
+/** Values of the Context parameters that constraints depend on, with which positions and velocities met the constraints
+ * last. Kernels of a Context share it: children of a CompoundIntegrator have one state. */
+struct MetParameters {
+    /** None where others have set them since. */
+    std::optional<std::vector<double>> ofPositions, ofVelocities;
+    /** A kernel is setting the state, and no one else. */
+    bool isOwnChange = false;
+
+    void forget() {
+        ofPositions.reset();
+        ofVelocities.reset();
+    }
+};
 
 /** What updateParametersInContext() says of changes that it cannot take. */
 constexpr const char* otherThingsThanTargets =
@@ -23,6 +38,10 @@ class IntegrateConstraintsStepKernel : public OpenMM::KernelImpl {
 public:
     IntegrateConstraintsStepKernel(const std::string& name, const OpenMM::Platform& platform)
         : KernelImpl(name, platform) {
+    }
+    /** Called before initialize(). */
+    void share(std::shared_ptr<MetParameters> parameters) {
+        met = std::move(parameters);
     }
     /** @param constraints  every constraint of the System and its Forces; dependent ones are found here */
     virtual void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
@@ -51,8 +70,9 @@ public:
                                    std::vector<OpenMM::Vec3>& velocities) = 0;
     /** Discard the forces of the last step, because something other than positions, velocities and box has changed. */
     virtual void invalidateForces(bool stateToo) = 0;
-    /** Positions were set. */
+    /** Positions were set, or velocities. */
     virtual void notePositions() = 0;
+    virtual void noteVelocities() = 0;
     virtual SolverSummary getSummary() const = 0;
     /** All constraints, as they are solved. */
     virtual const ConstraintSet& getConstraints() const = 0;
@@ -63,7 +83,7 @@ public:
     virtual void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const = 0;
     /** Work (kJ/mol) that moving constraints have done. */
     virtual double getConstraintWork() const = 0;
-    /** Of each [listed constraints]. */
+    /** Of each [listed constraints], as far as it is that of one. */
     virtual std::vector<double> getConstraintWorks() const = 0;
     /** Heat (kJ/mol) from a heat bath. */
     virtual double getHeat() const = 0;
@@ -89,6 +109,9 @@ public:
     virtual void createCheckpoint(std::ostream& stream) const = 0;
     /** @param systemMayDiffer  constraints may have been added or removed since, as before Context.reinitialize() */
     virtual void loadCheckpoint(std::istream& stream, bool systemMayDiffer) = 0;
+
+protected:
+    std::shared_ptr<MetParameters> met;
 };
 
 /** Context.applyConstraints() where the present integrator is of this library. */

@@ -58,7 +58,7 @@ class ConstraintReporter:
     the coordinate to larger values, as dA/dxi. Its average with the metric correction and an error is BlueMoonReporter.
     The work is what a constraint that moves has done on the system since the Context was created, of
     ConstraintIntegrator.getConstraintWorks(); 0 where it does not move. The last column is getConstraintWork(): that of
-    all constraints, also of those that are not chosen.
+    all constraints, also of those that are not chosen, and what several did together where a parameter moved them.
 
     >>> reporter = mc.ConstraintReporter("pull.csv", 100, constraints=pull)  # doctest: +SKIP
     >>> simulation.reporters.append(reporter)  # doctest: +SKIP
