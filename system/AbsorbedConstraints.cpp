@@ -57,11 +57,10 @@ const char* const removeIt = "Remove it, because the body holds these particles,
 /** "Remove or correct it ...", by the call that does. */
 std::string remedyOf(const ConstraintSet& set, int k, const CollectedBody& body) {
     const Constraint& c = set.constraints[k];
-    const std::string call =
-        c.force < 0 ? "system.removeConstraint(" + std::to_string(c.index) + ")"
-        : c.kind == CoordinateKind::Custom
-            ? ""
-            : "set" + std::string(traitsOf(c.kind).method) + "Parameters(" + std::to_string(c.index) + ", ...)";
+    const std::string call = c.force < 0           ? "system.removeConstraint(" + std::to_string(c.index) + ")"
+                             : set.isExpression(c) ? ""
+                                                   : "set" + std::string(set.traitsOf(c).method) + "Parameters(" +
+                                                         std::to_string(c.index) + ", ...)";
     return "Remove or correct it" + (call.empty() ? "" : ", " + call) +
            (body.force < 0 ? "." : ", or give addRigidBody() the positions that it holds for.");
 }
@@ -128,7 +127,7 @@ Found checkListed(const ConstraintSet& set, int k, const CollectedBody& body, co
     if (deviation <= bound)
         return {};
     std::ostringstream what;
-    what << "is given as " << c.target << " " << unitOf(c.kind) << ", but is " << shape.value << " " << unitOf(c.kind)
+    what << "is given as " << c.target << unitOf(set, c) << ", but is " << shape.value << unitOf(set, c)
          << " in the shape of " << nameOf(body) << ", which has all its particles: off by "
          << (set.hasLengthScale(c) ? 100 * deviation : deviation) << (set.hasLengthScale(c) ? " %" : " rad")
          << ", and rounded coordinates explain " << (set.hasLengthScale(c) ? 100 * bound : bound) << ".";
@@ -220,10 +219,10 @@ Found checkCustom(const ConstraintSet& set, int k, const CollectedBody& body, In
     if (error <= tolerance)
         return {};
     std::ostringstream what;
-    if (set.hasLengthScale(c))
-        what << "is given as " << c.target << " nm, but is " << sigma + c.target << " nm";
-    else
+    if (set.isExpression(c))
         what << "is " << sigma;
+    else
+        what << "is given as " << c.target << unitOf(set, c) << ", but is " << sigma + c.target << unitOf(set, c);
     what << " in the shape of " << nameOf(body) << ", which holds it: an error of " << error
          << ", and the tolerance is " << tolerance << ".";
     return problemInBody(set, k, "contradictory", what.str(), remedyOf(set, k, body), error, tolerance);

@@ -3,10 +3,10 @@
 #include "CollectConstraints.h"
 #include "AbsorbedConstraints.h"
 #include "CentroidCoordinate.h"
-#include "CentroidDistance.h"
 #include "CollectBodies.h"
 #include "ConstraintChecks.h"
 #include "ExpressionText.h"
+#include "GroupConstraints.h"
 #include "JoinBodies.h"
 #include "LengthChecks.h"
 #include "LeptonCoordinate.h"
@@ -43,44 +43,6 @@ void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
             visit(std::move(c), given.interpolation);
         }
     });
-}
-
-/** A distance of centres of mass. A particle may be in both groups. Virtual sites have no mass and are omitted. With
- * invalid groups the constraint has no particles; findGroupProblem() reports it. */
-Constraint centroidDistance(const System& system, ConstraintSet& set, const ConstraintForce& force, int forceIndex,
-                            int index) {
-    std::vector<int> groups[2];
-    Constraint c;
-    force.getCentroidDistanceParameters(index, groups[0], groups[1], c.target);
-    std::map<int, double> weights;
-    for (int g : {0, 1}) {
-        double total = 0;
-        auto mass = [&](int p) {
-            const bool isThere = p >= 0 && p < set.numParticles();
-            return isThere && set.inverseMass[p] > 0 ? 1 / set.inverseMass[p] : 0.0;
-        };
-        const auto isSite = [&](int p) { return p >= 0 && p < set.numParticles() && system.isVirtualSite(p); };
-        groups[g].erase(std::remove_if(groups[g].begin(), groups[g].end(), isSite), groups[g].end());
-        for (int p : groups[g])
-            total += mass(p);
-        for (int p : groups[g])
-            weights[p] += (g == 0 ? 1 : -1) * mass(p) / total;
-    }
-    std::vector<double> values;
-    for (const auto& [p, w] : weights) {
-        c.particles.push_back(p);
-        values.push_back(w);
-    }
-    c.kind = CoordinateKind::Custom;
-    c.periodic = force.usesPeriodicBoundaryConditions();
-    c.force = forceIndex;
-    c.index = index;
-    c.rate = force.getCentroidDistanceRate(index);
-    c.startTime = force.getCentroidDistanceStartTime(index);
-    c.form = (int) set.custom.size();
-    c.firstParameter = (int) set.parameters.size();
-    set.custom.push_back(std::make_shared<CentroidDistance>(std::move(values), c.periodic));
-    return c;
 }
 
 /** Fills in particles, form and parameters of a constraint of a Force with an expression. */
@@ -195,18 +157,14 @@ void splitLinearAngles(ConstraintSet& set) {
 } // namespace
 
 void forEachConstrainedGroup(const Force& force, const std::function<void(const std::vector<int>&)>& visit,
-                             bool ofCentroidsToo) {
+                             bool ofGroupsToo) {
     std::vector<int> particles, others;
     std::vector<double> numbers;
     if (const auto* listing = dynamic_cast<const ConstraintForce*>(&force)) {
         forEachListed(*listing, 0, [&](const Constraint& c, const auto&) { visit(c.particles); });
         std::vector<Vec3> positions;
-        double distance;
-        for (int i = 0; ofCentroidsToo && i < listing->getNumCentroidDistances(); i++) {
-            listing->getCentroidDistanceParameters(i, particles, others, distance);
-            particles.insert(particles.end(), others.begin(), others.end());
-            visit(particles);
-        }
+        if (ofGroupsToo)
+            forEachPairOfGroups(*listing, visit);
         for (int i = 0; i < listing->getNumRigidBodies(); i++) {
             listing->getRigidBodyParameters(i, particles, positions);
             visit(particles);
@@ -218,7 +176,7 @@ void forEachConstrainedGroup(const Force& force, const std::function<void(const 
         }
     } else if (const auto* ofGroups = dynamic_cast<const CustomCentroidConstraintForce*>(&force)) {
         std::vector<int> groups;
-        for (int i = 0; ofCentroidsToo && i < ofGroups->getNumConstraints(); i++) {
+        for (int i = 0; ofGroupsToo && i < ofGroups->getNumConstraints(); i++) {
             particles.clear();
             ofGroups->getConstraintParameters(i, groups, numbers);
             for (int g : groups)
@@ -425,15 +383,10 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
                     interpolations.apply(c, force->getGlobalParameterName(given.parameter), given.value1);
                 add(std::move(c));
             });
-            for (int i = 0; i < force->getNumCentroidDistances(); i++) {
-                Constraint c = centroidDistance(system, set, *force, f, i);
-                std::string parameter;
-                double distance1;
-                force->getCentroidDistanceInterpolation(i, parameter, distance1);
-                interpolations.apply(c, parameter, distance1);
-                Found found = findGroupProblem(set, *force, c);
-                add(std::move(c), std::move(found));
-            }
+            const auto interpolate = [&](Constraint& c, const std::string& parameter, double target1) {
+                interpolations.apply(c, parameter, target1);
+            };
+            forEachOfGroups(system, set, *force, f, interpolate, add);
         }
         if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&system.getForce(f)))
             forEachGivenBy(

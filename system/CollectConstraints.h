@@ -14,9 +14,9 @@
 namespace ConstraintPlugin {
 
 /** The particles of each constraint and rigid body of such a Force, in turn.
- *  @param ofCentroidsToo  whether constraints of centroids are among them: their particles do not count as bonded */
+ *  @param ofGroupsToo  whether constraints of groups are among them: their particles do not count as bonded */
 void forEachConstrainedGroup(const OpenMM::Force& force, const std::function<void(const std::vector<int>&)>& visit,
-                             bool ofCentroidsToo = true);
+                             bool ofGroupsToo = true);
 
 /** Values of Context parameters by name. */
 using ParameterValues = std::map<std::string, double>;

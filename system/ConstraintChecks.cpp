@@ -53,6 +53,14 @@ Found findTargetProblem(const ConstraintSet& set, int k) {
             }
         return findTargetOutOfRange(set, k, c.startTime);
     }
+    if (set.traitsOf(c).range == Range::Number) {
+        const double numPairs = set.custom[c.form]->largestValue();
+        if (!(c.target > 0 && c.target < numPairs)) {
+            why << "its value " << c.target << " is not between 0 and " << numPairs
+                << ", the number of its pairs, each of which adds less than 1.";
+            return problem(c.target, c.target > 0 ? numPairs : 0);
+        }
+    }
     if (set.hasLengthScale(c) && (!(c.target > 0) || std::isinf(c.target))) {
         why << "the distance " << c.target << " nm is not a positive number.";
         return problemWith(set, k, "target", why.str(), c.target == 0 ? remedyForNoLength(c) : "", c.target, 0);
@@ -72,21 +80,6 @@ Found findTargetProblem(const ConstraintSet& set, int k) {
         return problem(c.target);
     }
     return {};
-}
-
-/** A particle that occurs twice, or -1. The list may have two or a hundred thousand entries. */
-int findRepeated(const std::vector<int>& particles) {
-    constexpr std::size_t few = 8;
-    if (particles.size() <= few) {
-        for (auto p = particles.begin(); p != particles.end(); ++p)
-            if (std::find(particles.begin(), p, *p) != p)
-                return *p;
-        return -1;
-    }
-    std::vector<int> sorted = particles;
-    std::sort(sorted.begin(), sorted.end());
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    return twice == sorted.end() ? -1 : *twice;
 }
 
 /** Particles that rigid bodies hold on lines. */
@@ -128,6 +121,20 @@ private:
 
 } // namespace
 
+int findRepeated(const std::vector<int>& particles) {
+    constexpr std::size_t few = 8;
+    if (particles.size() <= few) {
+        for (auto p = particles.begin(); p != particles.end(); ++p)
+            if (std::find(particles.begin(), p, *p) != p)
+                return *p;
+        return -1;
+    }
+    std::vector<int> sorted = particles;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    return twice == sorted.end() ? -1 : *twice;
+}
+
 bool isLinearAngle(double angle) {
     return std::abs(angle - M_PI) <= roundingOfAngles;
 }
@@ -161,14 +168,7 @@ Found findProblem(const System& system, const ConstraintSet& set, int k, const B
             if (const double value = set.parameters[c.firstParameter + i]; !std::isfinite(value))
                 return problemWith(set, k, "parameter", "its parameter " + std::to_string(i) + " is NaN or infinite.",
                                    "", value);
-    if (set.hasLengthScale(c) && c.force >= 0 && c.periodic && c.target > box.halfWidth()) {
-        std::ostringstream why;
-        why << "the distance " << c.target << " nm" << describeInterpolation(set, k)
-            << " exceeds half the shortest width of the periodic box (" << box.halfWidth()
-            << " nm), so the minimum image cannot represent it.";
-        return problemWith(set, k, "box", why.str(), remedyForLength(set, k, useLargerBox), c.target, box.halfWidth());
-    }
-    return {};
+    return findTooLong(set, k, box, c.startTime, useLargerBox);
 }
 
 void checkDihedrals(ConstraintSet& set, const ProblemReport& report) {
@@ -203,48 +203,6 @@ void checkDihedrals(ConstraintSet& set, const ProblemReport& report) {
                                 "Remove it, or choose particles beyond the line."));
             leaveOut(set, k);
         }
-}
-
-/** A particle that is listed twice in a group, -1: none. */
-static int findTwice(std::vector<int> group) {
-    std::sort(group.begin(), group.end());
-    const auto twice = std::adjacent_find(group.begin(), group.end());
-    return twice == group.end() ? -1 : *twice;
-}
-
-Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, const Constraint& c) {
-    std::vector<int> groups[2];
-    double distance;
-    force.getCentroidDistanceParameters(c.index, groups[0], groups[1], distance);
-    const auto problem = [&](const std::vector<int>& particles, const std::string& why, double value, double bound) {
-        return ConstraintProblem{"particles",
-                                 {(int) set.constraints.size()},
-                                 particles,
-                                 value,
-                                 bound,
-                                 "centroid distance " + std::to_string(c.index) +
-                                     " of the ConstraintForce with index " + std::to_string(c.force) + ": " + why,
-                                 ""};
-    };
-    for (const std::vector<int>& group : groups) {
-        if (const int twice = findTwice(group); twice >= 0)
-            return problem({twice}, describeParticle(set, twice) + " is listed twice in a group.", twice,
-                           ConstraintProblem::none);
-        const bool hasMass = std::any_of(group.begin(), group.end(), [&](int p) {
-            return p < 0 || p >= set.numParticles() || set.inverseMass[p] > 0; // indices are checked elsewhere
-        });
-        if (!hasMass)
-            return problem(group, "a group has no particle with mass, so it has no centre of mass.", 0, 0);
-    }
-    for (std::vector<int>& group : groups) {
-        const auto isMassless = [&](int p) { return p >= 0 && p < set.numParticles() && set.inverseMass[p] == 0; };
-        group.erase(std::remove_if(group.begin(), group.end(), isMassless), group.end());
-        std::sort(group.begin(), group.end());
-    }
-    if (groups[0] == groups[1])
-        return problem(groups[0], "both groups have the same particles with mass, so that their distance is 0.", 0,
-                       distance);
-    return {};
 }
 
 std::vector<std::pair<int, double>> weightsIn(const ConstraintSet& set, const CustomCentroidConstraintForce& force,
@@ -291,7 +249,7 @@ Found findGroupProblem(const System& system, const ConstraintSet& set, const Cus
         const std::string setThem = "setGroupParameters(" + std::to_string(group) + ", particles, weights)";
         if (particles.empty())
             return problem("particles", {}, which + " has no particles.", setThem + ".", 0, 1);
-        if (const int twice = findTwice(particles); twice >= 0)
+        if (const int twice = findRepeated(particles); twice >= 0)
             return problem("particles", {twice}, describeParticle(set, twice) + " is listed twice in " + which + ".",
                            "List it once, with the sum of its weights: " + setThem + ".", twice);
         double sum = 0, size = 0;

@@ -6,7 +6,6 @@
 #include "ConstraintSet.h"
 #include "ProblemReport.h"
 #include "openmm/System.h"
-#include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/CustomCentroidConstraintForce.h"
 #include <optional>
 
@@ -24,13 +23,12 @@ void leaveOut(ConstraintSet& set, int constraint);
 /** Check one constraint, independently of others. */
 Found findProblem(const OpenMM::System& system, const ConstraintSet& set, int constraint, const Box& box);
 
-/** Check the groups of a centroid distance, which the set does not hold yet: both need particles with mass, each once.
- */
-Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, const Constraint& c);
-
 /** Check the groups of a centroid expression, which the set does not hold yet. */
 Found findGroupProblem(const OpenMM::System& system, const ConstraintSet& set,
                        const CustomCentroidConstraintForce& force, const Constraint& c, const std::vector<int>& groups);
+
+/** A particle that is listed twice, -1: none. The list may have two or a hundred thousand entries. */
+int findRepeated(const std::vector<int>& particles);
 
 /** The particles of a valid group that have a weight, and their weights, of sum 1. */
 std::vector<std::pair<int, double>> weightsIn(const ConstraintSet& set, const CustomCentroidConstraintForce& force,

@@ -11,10 +11,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-bool isExpression(const ConstraintSet& set, const Constraint& c) {
-    return c.kind == CoordinateKind::Custom && !set.hasLengthScale(c);
-}
-
 /** "a, b and c"; long lists are cut. @param item  (i) -> what to write */
 template <class Item>
 void writeList(std::ostream& out, std::size_t size, Item item) {
@@ -54,7 +50,7 @@ std::string whatHappened(const ConstraintSet& set, const SolveReport& report) {
         return "a constraint that depends on others, or joins immovable particles, does not hold";
     case Outcome::NoGradient:
         if (isAngular(set.constraints[report.constraint].kind))
-            return "the " + std::string(nameOf(set.constraints[report.constraint].kind)) +
+            return "the " + std::string(nameOf(set, set.constraints[report.constraint])) +
                    " below has no gradient where it starts, because three neighbours of its particles lie exactly on a "
                    "straight line";
         return "a constraint has no gradient where its particles are: it is zero, infinite or NaN there";
@@ -108,9 +104,11 @@ const char* placeNearer(const SolveContext& context) {
 }
 
 std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
-    const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
+    const bool ofExpression = report.constraint >= 0 && set.isExpression(set.constraints[report.constraint]);
     const bool isOfJoint = report.constraint >= 0 && isJoint(set.constraints[report.constraint]);
     const char* const nearer = placeNearer(context);
+    const bool isNumber =
+        report.constraint >= 0 && set.traitsOf(set.constraints[report.constraint]).range == Range::Number;
     const bool isOfSystem = report.constraint >= 0 && !isOfJoint && set.constraints[report.constraint].force < 0;
     if (context.nearLimit >= 0)
         return remedyForMotion(set, context.nearLimit) +
@@ -141,6 +139,10 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
                    (context.isProjection && !context.isOneStage ? "" : std::string(nearer) + ", ") +
                    "start closer to the surface, or write the expression so that its gradient vanishes nowhere on the "
                    "surface.";
+        if (isNumber)
+            return "its gradient turned by 90 degrees on the way, or other constraints of its particles leave it no "
+                   "freedom here: " +
+                   std::string(nearer) + ", or move it there by a rate (setCoordinationNumberRate()).";
         return (context.isProjection ? "this " : "the step is too large for this ") +
                std::string(isOfJoint ? "joint" : "bond") +
                (context.isProjection ? " turned by 90 degrees on the way" : " to follow (it turned by 90 degrees)") +
@@ -151,6 +153,9 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
         if (isAngular(set.constraints[report.constraint].kind))
             return "move " + describeParticle(set, set.constraints[report.constraint].particles[1]) +
                    " off the line, by 0.001 nm to the side where it shall be, and set the positions again.";
+        if (isNumber)
+            return "no two particles of its groups are closer than its cutoff, or all that are cannot move: set "
+                   "positions where some are, or give it a longer cutoff (setCoordinationNumberParameters()).";
         return "move the particles away from this place (the centre of a sphere, the apex of a cone, a kink), or write "
                "the expression so that it is differentiable there (x^2+y^2-r^2 instead of sqrt(x^2+y^2)-r).";
     case Outcome::Inconsistent:
@@ -176,21 +181,21 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
 
 } // namespace
 
-const char* nameOf(CoordinateKind kind) {
-    switch (kind) {
+const char* nameOf(const ConstraintSet& set, const Constraint& c) {
+    switch (c.kind) {
     case CoordinateKind::LinearAngle:
         return "straight angle";
     case CoordinateKind::AffinePosition:
         return "rigid body";
-    case CoordinateKind::Custom:
-        return "centroid distance";
     default:
-        return traitsOf(kind).name;
+        return set.traitsOf(c).name;
     }
 }
 
-const char* unitOf(CoordinateKind kind) {
-    return isAngular(kind) || kind == CoordinateKind::LinearAngle ? "rad" : "nm";
+const char* unitOf(const ConstraintSet& set, const Constraint& c) {
+    return isAngular(c.kind) || c.kind == CoordinateKind::LinearAngle ? " rad"
+           : set.traitsOf(c).range == Range::Number                   ? ""
+                                                                      : " nm";
 }
 
 std::string describeConstraint(const ConstraintSet& set, int constraint) {
@@ -203,13 +208,13 @@ std::string describeConstraint(const ConstraintSet& set, int constraint) {
         out << "the rigid body that distances and angles hold";
     else if (c.force < 0)
         out << "System constraint " << c.index;
-    else if (isExpression(set, c))
+    else if (set.isExpression(c))
         out << "constraint " << c.index << " of the " << set.custom[c.form]->getForceName() << " with index "
             << c.force;
     else
-        out << (isOfBody ? "rigid body" : nameOf(c.kind)) << " " << c.index << " of the ConstraintForce with index "
+        out << (isOfBody ? "rigid body" : nameOf(set, c)) << " " << c.index << " of the ConstraintForce with index "
             << c.force;
-    if (isExpression(set, c))
+    if (set.isExpression(c))
         out << ", " << set.custom[c.form]->describe() << " = 0,";
     out << " (" << listParticles(set, c.particles) << ")";
     return out.str();
@@ -306,30 +311,30 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         const Constraint& c = set.constraints[report.constraint];
         out.precision(6);
         out << "\nWorst: " << describeConstraint(set, report.constraint) << ": ";
-        const std::string unit = unitOf(c.kind);
+        const std::string unit = unitOf(set, c);
         const bool isRelative = set.hasLengthScale(c) || c.kind == CoordinateKind::AffinePosition;
-        const char* const residual = isExpression(set, c) ? "|sigma|/|grad sigma| in nm "
-                                     : isRelative         ? "relative residual "
-                                                          : "residual ";
+        const char* const residual = set.hasLengthAsError(c) ? "|sigma|/|grad sigma| in nm "
+                                     : isRelative            ? "relative residual "
+                                                             : "residual ";
         const bool isOfPositions = context.stage == Stage::Positions || report.isOfStart;
-        if (isOfPositions && isExpression(set, c))
+        if (isOfPositions && set.isExpression(c))
             out << "sigma is " << report.value << ", " << residual;
         else if (isOfPositions && isJoint(c))
             out << "its places in the two bodies are " << std::abs(report.value) << " nm apart along an axis, "
                 << residual;
         else if (isOfPositions)
-            out << "value " << report.value << " " << unit << ", target " << c.targetAt(context.time) << " " << unit
-                << ", " << residual;
-        else if (isExpression(set, c))
+            out << "value " << report.value << unit << ", target " << c.targetAt(context.time) << unit << ", "
+                << residual;
+        else if (set.isExpression(c))
             out << "its rate of change is " << report.value << " /ps, " << residual << "in " << context.timeScale
                 << " ps ";
         else if (isJoint(c))
             out << "its places in the two bodies part with " << std::abs(report.value) << " nm/ps along an axis, "
                 << residual << "in " << context.timeScale << " ps ";
         else
-            out << "rate of change " << report.value + c.rate << " " << unit << "/ps, target " << c.rate << " " << unit
-                << "/ps (" << nameOf(c.kind) << " " << c.targetAt(context.time) << " " << unit << "), " << residual
-                << "in " << context.timeScale << " ps ";
+            out << "rate of change " << report.value + c.rate << unit << "/ps, target " << c.rate << unit << "/ps ("
+                << nameOf(set, c) << " " << c.targetAt(context.time) << unit << "), " << residual << "in "
+                << context.timeScale << " ps ";
         out.precision(3);
         out << report.maxError << ", tolerance " << context.tolerance << ".";
         if (report.outcome == Outcome::Inconsistent)

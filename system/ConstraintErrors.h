@@ -10,9 +10,10 @@
 
 namespace ConstraintPlugin {
 
-/** "distance", "angle", "dihedral", ...; "nm", "rad", ... */
-const char* nameOf(CoordinateKind kind);
-const char* unitOf(CoordinateKind kind);
+/** "distance", "angle", "dihedral", ... */
+const char* nameOf(const ConstraintSet& set, const Constraint& c);
+/** What follows a value: " nm", " rad", "". */
+const char* unitOf(const ConstraintSet& set, const Constraint& c);
 
 /** "System constraint 3 (particles 4 and 5)", "the joint of rigid body 0 and rigid body 1 of the ConstraintForce with
  * index 2 at particle 7", "distance 0 of the ConstraintForce with index 2

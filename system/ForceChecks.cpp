@@ -254,7 +254,7 @@ void checkReplaced(const System& system, const ConstraintSet& set, const Problem
     while (place < system.getNumForces() && &system.getForce(place) != findReplacingForce(system))
         place++;
     const auto ofGroups = std::find_if(set.constraints.begin(), set.constraints.end(),
-                                       [&](const Constraint& c) { return !set.isIgnored(c) && isOfCentroids(set, c); });
+                                       [&](const Constraint& c) { return !set.isIgnored(c) && isOfGroups(set, c); });
     for (int f = place + 1; ofGroups != set.constraints.end() && f < system.getNumForces(); f++)
         if (scaledBy(system.getForce(f)) != Axes{})
             reportCombination(set, ofGroups - set.constraints.begin(), system.getForce(f), " moves the groups of ",

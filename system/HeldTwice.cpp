@@ -24,9 +24,9 @@ std::string nameWithForce(const System& system, const ConstraintSet& set, int co
 /** What both have in common: "distance". */
 std::string coordinateOf(const ConstraintSet& set, int constraint) {
     const Constraint& c = set.constraints[constraint];
-    if (c.kind == CoordinateKind::Custom && !set.hasLengthScale(c))
+    if (set.isExpression(c))
         return "expression";
-    return c.kind == CoordinateKind::LinearAngle ? "angle" : nameOf(c.kind);
+    return c.kind == CoordinateKind::LinearAngle ? "angle" : nameOf(set, c);
 }
 
 /** Whether a Force holds nothing but what others hold, so that it can go. */

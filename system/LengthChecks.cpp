@@ -110,12 +110,12 @@ void LengthsBetweenPoints::addBodies() {
 ConstraintProblem differingTargets(const ConstraintSet& set, int first, int second, double tolerance) {
     const Constraint &a = set.constraints[first], &b = set.constraints[second];
     const std::string both = describeConstraint(set, first) + " and " + describeConstraint(set, second);
-    const std::string coordinate = b.kind == CoordinateKind::LinearAngle ? "angle" : nameOf(b.kind);
-    const std::string unit = unitOf(b.kind);
+    const std::string coordinate = b.kind == CoordinateKind::LinearAngle ? "angle" : nameOf(set, b);
+    const std::string unit = unitOf(set, b);
     std::ostringstream out;
     if (a.rate != b.rate) {
         out << both << " change the same " << coordinate << " at different rates, " << a.rate << " and " << b.rate
-            << " " << unit << "/ps.";
+            << unit << "/ps.";
         return problemOf(set, "contradictory", {first, second}, out.str(), "Remove one of them.",
                          std::abs(a.rate - b.rate), 0);
     }
@@ -124,8 +124,7 @@ ConstraintProblem differingTargets(const ConstraintSet& set, int first, int seco
     out << both << " give the same "
         << (!set.hasLengthScale(b) ? coordinate + " different values"
                                    : (ofPair ? "pair" : "two groups") + std::string(" different distances"))
-        << ", " << one << " and " << other << " " << unit << ", that differ by more than the tolerance " << tolerance
-        << ".";
+        << ", " << one << " and " << other << unit << ", that differ by more than the tolerance " << tolerance << ".";
     return problemOf(set, "contradictory", {first, second}, out.str(), "Remove one of them.",
                      std::abs(wrapResidual(b.kind, one - other)) / scale, tolerance);
 }

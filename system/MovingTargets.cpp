@@ -9,42 +9,74 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** What moves is a length, in a Custom coordinate that of centroids, or an angle. */
-Range rangeOf(const Constraint& c) {
-    return c.kind == CoordinateKind::Custom ? Range::Length : traitsOf(c.kind).range;
+/** Limits that a target has to stay between. */
+struct Limits {
+    double low, high;
+};
+
+Limits limitsOf(const ConstraintSet& set, const Constraint& c) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    switch (set.traitsOf(c).range) {
+    case Range::Length:
+        return {0, infinity};
+    case Range::HalfTurn:
+        return {0, M_PI};
+    case Range::Number:
+        return {0, set.custom[c.form]->largestValue()};
+    default:
+        return {-infinity, infinity};
+    }
 }
 
 /** Distance of a target from the limit of its range in the direction of its rate, negative beyond it; infinite if there
  * is no limit. */
-double distanceToEnd(const Constraint& c, double time) {
+double distanceToEnd(const ConstraintSet& set, const Constraint& c, double time) {
+    const Limits limits = limitsOf(set, c);
     const double target = c.targetAt(time);
-    if (c.rate < 0 && rangeOf(c) != Range::FullTurn)
-        return target;
-    return c.rate > 0 && rangeOf(c) == Range::HalfTurn ? M_PI - target : std::numeric_limits<double>::infinity();
+    return c.rate < 0   ? target - limits.low
+           : c.rate > 0 ? limits.high - target
+                        : std::numeric_limits<double>::infinity();
 }
 
-bool isInRange(const Constraint& c, double time) {
+bool isInRange(const ConstraintSet& set, const Constraint& c, double time) {
+    const Limits limits = limitsOf(set, c);
     const double target = c.targetAt(time);
-    // Between two values, 0 and pi are met within their rounding errors.
+    // Between two values, limits are met within their rounding errors.
     const double rounding = c.parameter < 0 ? 0 : 1e-14 * (std::abs(c.target0) + std::abs(c.target1));
-    const bool isBelowPi = rangeOf(c) != Range::HalfTurn || target < M_PI - rounding;
-    return std::isfinite(target) && (rangeOf(c) == Range::FullTurn || (target > rounding && isBelowPi));
+    return std::isfinite(target) && target > limits.low + rounding && target < limits.high - rounding;
+}
+
+/** The longest distance of which a constraint takes the minimum image (nm). */
+double longestImageOf(const ConstraintSet& set, const Constraint& c, double time) {
+    return set.hasLengthScale(c)              ? c.targetAt(time)
+           : c.kind == CoordinateKind::Custom ? set.custom[c.form]->cutoff(set.parameters.data() + c.firstParameter)
+                                              : 0;
 }
 
 } // namespace
 
+std::optional<ConstraintProblem> findTooLong(const ConstraintSet& set, int k, const Box& box, double time,
+                                             const std::string& useLarger) {
+    const Constraint& c = set.constraints[k];
+    const double length = c.periodic && c.force >= 0 ? longestImageOf(set, c, time) : 0;
+    if (!(length > box.halfWidth()))
+        return {};
+    const bool isCutoff = !set.hasLengthScale(c);
+    std::ostringstream why;
+    why << describeConstraint(set, k) << ": " << (isCutoff ? "its cutoff " : "the distance ") << length << " nm"
+        << (isCutoff ? "" : describeInterpolation(set, k)) << " exceeds half the shortest width of the periodic box ("
+        << box.halfWidth() << " nm), so the minimum image cannot represent it.";
+    const std::string remedy =
+        isCutoff ? useLarger + " Or give a shorter cutoff (set" + set.traitsOf(c).method + "Parameters())."
+                 : remedyForLength(set, k, useLarger);
+    return problemOf(set, "box", {k}, why.str(), remedy, length, box.halfWidth());
+}
+
 void requireLengthsInBox(const ConstraintSet& set, const Box& box, double time) {
-    for (int k = 0; k < (int) set.constraints.size(); k++) {
-        const Constraint& c = set.constraints[k];
-        if (!set.isIgnored(c) && set.hasLengthScale(c) && c.periodic && c.force >= 0 &&
-            c.targetAt(time) > box.halfWidth())
-            throwProblem(problemOf(set, "box", {k},
-                                   describeConstraint(set, k) + ": its distance " + std::to_string(c.targetAt(time)) +
-                                       " nm" + describeInterpolation(set, k) +
-                                       " exceeds half the shortest width of the periodic box, " +
-                                       std::to_string(box.halfWidth()) + " nm.",
-                                   remedyForLength(set, k, "Use a larger box."), c.targetAt(time), box.halfWidth()));
-    }
+    for (int k = 0; k < (int) set.constraints.size(); k++)
+        if (!set.isIgnored(set.constraints[k]))
+            if (auto problem = findTooLong(set, k, box, time, "Use a larger box."))
+                throwProblem(std::move(*problem));
     for (int b = 0; b < (int) set.bodies.size(); b++)
         if (const RigidBody& body = set.bodies[b]; body.periodic && body.radius > box.halfWidth())
             throwProblem(problemOfBody(set, "box", b,
@@ -56,11 +88,12 @@ void requireLengthsInBox(const ConstraintSet& set, const Box& box, double time) 
 
 std::optional<ConstraintProblem> findTargetOutOfRange(const ConstraintSet& set, int k, double time) {
     const Constraint& c = set.constraints[k];
-    if (isInRange(c, time))
+    if (isInRange(set, c, time))
         return {};
+    const Limits limits = limitsOf(set, c);
     const double target = c.targetAt(time);
     return problemOf(set, "moving", {k}, describeMotion(set, k, time) + ".", remedyForMotion(set, k), target,
-                     rangeOf(c) == Range::HalfTurn && target > 0 ? M_PI : 0);
+                     std::isfinite(limits.high) && target > limits.low ? limits.high : 0);
 }
 
 void requireTargetsInRange(const ConstraintSet& set, const Box& box, double time) {
@@ -75,13 +108,13 @@ int findTargetNearLimit(const ConstraintSet& set, const std::vector<int>& among,
     // If the angular momentum is conserved, a bond rotates faster as it becomes shorter, and a bend as it becomes
     // straighter: hydrogen atoms fail at up to 0.03 nm or 0.3 rad with a step of 2 fs. For faster rates the bound is
     // five steps before the limit.
-    constexpr double largestLength = 0.05, largestAngle = 0.5, steps = 5;
+    constexpr double largestLength = 0.05, largestOther = 0.5, steps = 5; // angles and numbers
     double closest = 1;
     int nearest = -1;
     for (int k : among) {
         const Constraint& c = set.constraints[k];
-        const double largest = rangeOf(c) == Range::HalfTurn ? largestAngle : largestLength,
-                     part = distanceToEnd(c, time) / std::max(largest, steps * std::abs(c.rate) * stepSize);
+        const double largest = set.hasLengthScale(c) ? largestLength : largestOther,
+                     part = distanceToEnd(set, c, time) / std::max(largest, steps * std::abs(c.rate) * stepSize);
         if (part < closest) {
             closest = part;
             nearest = k;
@@ -92,17 +125,27 @@ int findTargetNearLimit(const ConstraintSet& set, const std::vector<int>& among,
 
 std::string describeMotion(const ConstraintSet& set, int constraint, double time) {
     const Constraint& c = set.constraints[constraint];
-    const std::string unit = unitOf(c.kind);
+    const std::string unit = unitOf(set, c);
     std::ostringstream out;
     out.precision(9); // of times of microseconds, in steps of femtoseconds
-    out << describeConstraint(set, constraint) << " would be " << c.targetAt(time) << " " << unit;
+    out << describeConstraint(set, constraint) << " would be " << c.targetAt(time) << unit;
     if (c.rate != 0)
-        out << " at " << time << " ps: it is " << c.target << " " << unit << " at its startTime, " << c.startTime
-            << " ps, and changes by " << c.rate << " " << unit << "/ps";
-    out << describeInterpolation(set, constraint) << ". It has to "
-        << (rangeOf(c) == Range::FullTurn   ? "be a number"
-            : rangeOf(c) == Range::HalfTurn ? "stay between 0 and pi"
-                                            : "stay positive");
+        out << " at " << time << " ps: it is " << c.target << unit << " at its startTime, " << c.startTime
+            << " ps, and changes by " << c.rate << unit << "/ps";
+    out << describeInterpolation(set, constraint) << ". It has to ";
+    switch (set.traitsOf(c).range) {
+    case Range::Length:
+        out << "stay positive";
+        break;
+    case Range::HalfTurn:
+        out << "stay between 0 and pi";
+        break;
+    case Range::Number:
+        out << "stay between 0 and " << limitsOf(set, c).high << ", the number of its pairs";
+        break;
+    default:
+        out << "be a number";
+    }
     return out.str();
 }
 
@@ -110,25 +153,23 @@ std::string describeInterpolation(const ConstraintSet& set, int constraint) {
     const Constraint& c = set.constraints[constraint];
     if (c.parameter < 0)
         return "";
-    const std::string unit = unitOf(c.kind);
+    const std::string unit = unitOf(set, c);
     std::ostringstream out;
     out << " with the Context parameter \"" << set.globals[c.parameter].name << "\" at "
-        << set.globals[c.parameter].value << " (" << c.target0 << " " << unit << " at 0, " << c.target1 << " " << unit
-        << " at 1)";
+        << set.globals[c.parameter].value << " (" << c.target0 << unit << " at 0, " << c.target1 << unit << " at 1)";
     return out.str();
 }
 
 /** "set<Name>Rate(0, " */
-static std::string callOf(const Constraint& c, const char* what) {
-    const std::string name = c.kind == CoordinateKind::Custom ? "CentroidDistance" : traitsOf(c.kind).method;
-    return "set" + name + what + "(" + std::to_string(c.index) + ", ";
+static std::string callOf(const ConstraintSet& set, const Constraint& c, const char* what) {
+    return "set" + std::string(set.traitsOf(c).method) + what + "(" + std::to_string(c.index) + ", ";
 }
 
 /** "call context.setParameter("lambda", value) with another value, or setDistanceInterpolation(0, "lambda", ...) ..."
  */
 static std::string remedyForInterpolation(const ConstraintSet& set, const Constraint& c) {
     const std::string name = "\"" + set.globals[c.parameter].name + "\"";
-    return "call context.setParameter(" + name + ", value) with another value, or " + callOf(c, "Interpolation") +
+    return "call context.setParameter(" + name + ", value) with another value, or " + callOf(set, c, "Interpolation") +
            name + ", value at 1) with another one and updateParametersInContext(context).";
 }
 
@@ -146,10 +187,11 @@ std::string remedyForNoLength(const Constraint& c) {
 
 std::string remedyForMotion(const ConstraintSet& set, int constraint) {
     const Constraint& c = set.constraints[constraint];
-    const std::string toMeet = rangeOf(c) == Range::Length && std::isfinite(c.target) ? " " + remedyForNoLength(c) : "";
+    const std::string toMeet =
+        set.traitsOf(c).range == Range::Length && std::isfinite(c.target) ? " " + remedyForNoLength(c) : "";
     if (c.rate == 0 && c.parameter >= 0)
         return remedyForInterpolation(set, c) + toMeet;
-    return "take fewer steps, or call " + callOf(c, "Rate") +
+    return "take fewer steps, or call " + callOf(set, c, "Rate") +
            "rate, startTime) with others and updateParametersInContext(context)." + toMeet;
 }
 

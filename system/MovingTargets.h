@@ -12,7 +12,13 @@
 namespace ConstraintPlugin {
 
 /** Targets that change, in time or with a Context parameter, have a range: a length must be positive, an angle between
- * 0 and pi. */
+ * 0 and pi, a coordination number between 0 and the number of pairs. */
+
+/** A length of a Force, or the cutoff of a coordination number, whose minimum image does not fit into a box at a time
+ *  (ps).
+ *  @param useLarger  what to do about the box */
+std::optional<ConstraintProblem> findTooLong(const ConstraintSet& set, int constraint, const Box& box, double time,
+                                             const std::string& useLarger);
 
 /** @throws ConstraintException naming a length whose minimum image does not fit into a box at a time (ps) */
 void requireLengthsInBox(const ConstraintSet& set, const Box& box, double time);

@@ -43,8 +43,13 @@ public:
     bool dependsOnTime() const override {
         return false;
     }
-    bool isDistance() const override {
-        return true;
+    const CoordinateTraits& getTraits() const override {
+        static const CoordinateTraits traits = {"CentroidDistance", "centroid distance", 0, Range::Length};
+        return traits;
+    }
+    double valueWithImages(const Real3* x, const double*, const Box& box) override {
+        const Real3 image = box.minimumImage(sum(x));
+        return std::sqrt(dot(image, image));
     }
     std::size_t numParameters() const override {
         return 0;

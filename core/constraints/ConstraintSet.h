@@ -183,12 +183,24 @@ struct ConstraintSet {
             if (c.parameter >= 0)
                 c.target = c.target0 + globals[c.parameter].value * (c.target1 - c.target0);
     }
+    /** What there is to know of a constraint's coordinate. */
+    const CoordinateTraits& traitsOf(const Constraint& c) const {
+        return c.kind == CoordinateKind::Custom ? custom[c.form]->getTraits() : ConstraintPlugin::traitsOf(c.kind);
+    }
+    /** Whether an expression is a constraint's coordinate, which has no name and no target then. */
+    bool isExpression(const Constraint& c) const {
+        return c.kind == CoordinateKind::Custom && traitsOf(c).range == Range::Other;
+    }
     /** Whether a constraint is a distance, of particles or of centroids: its error is relative to its target. */
     bool hasLengthScale(const Constraint& c) const {
-        return c.kind == CoordinateKind::Distance || (c.kind == CoordinateKind::Custom && custom[c.form]->isDistance());
+        return traitsOf(c).range == Range::Length;
     }
-    /** The divisor of a constraint's error: 1 for an angle, whose error is in radians. That of an expression is a
-     *  length, |sigma|/|grad sigma|, which is divided besides. */
+    /** Whether its error is a length, |sigma|/|grad sigma|: that of an expression, or of a coordination number. */
+    bool hasLengthAsError(const Constraint& c) const {
+        return c.kind == CoordinateKind::Custom && !hasLengthScale(c);
+    }
+    /** The divisor of a constraint's error: 1 for an angle, whose error is in radians. A length as an error, as of an
+     *  expression, is divided by |grad sigma| besides. */
     double scale(const Constraint& c) const {
         return hasLengthScale(c)                          ? c.target
                : c.kind == CoordinateKind::AffinePosition ? affine[c.form].length

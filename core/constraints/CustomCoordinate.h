@@ -4,7 +4,9 @@
 #define CONSTRAINTS_CORE_CUSTOM_COORDINATE_H_
 
 #include "Box.h"
+#include "Kinds.h"
 #include "Real3.h"
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -36,14 +38,31 @@ public:
     virtual void addInternalVirial(const Real3* x, const double* parameters, const StepState& stepState, double factor,
                                    double* tensor) = 0;
     virtual bool dependsOnTime() const = 0;
-    /** Whether its value is a distance with a target, whose error is relative; else sigma has the target 0. */
-    virtual bool isDistance() const {
-        return false;
+    /** What there is to know of q, if sigma is one with a target; otherwise of an expression, whose target is 0. */
+    virtual const CoordinateTraits& getTraits() const {
+        return traitsOf(CoordinateKind::Custom);
     }
-    /** Weights of particles in centroids that sigma is a function of; empty: it is a function of the particles. */
+    /** Whether its value is a distance with a target, whose error is relative. */
+    bool isDistance() const {
+        return getTraits().range == Range::Length;
+    }
+    /** What q cannot reach, if Range::Number is its range. */
+    virtual double largestValue() const {
+        return std::numeric_limits<double>::infinity();
+    }
+    /** The longest distance (nm) of which it takes the minimum image; 0: no distance has a bound. */
+    virtual double cutoff(const double* /*parameters*/) const {
+        return 0;
+    }
+    /** Weights of particles in groups that sigma is a function of, [particles][groups]; empty: there are no groups.
+     *  Particles of the same weights have the same part in sigma. */
     virtual const std::vector<double>& getWeights() const {
         static const std::vector<double> none;
         return none;
+    }
+    /** q if it took minimum images; NaN if that is not known. */
+    virtual double valueWithImages(const Real3* /*x*/, const double* /*parameters*/, const Box& /*box*/) {
+        return std::numeric_limits<double>::quiet_NaN();
     }
     /** What multiplies |sigma|/|grad sigma|, the error of what is no distance. */
     virtual double errorFactor() const {

@@ -85,9 +85,9 @@ int Jacobian::setStart(const Real3* positions, const Box& box, double time, cons
         timeDerivative[row] = -moving.rate;
         if (isJoined(row))
             timeDerivative[row] = joined->onParticles.timeDerivative[joinedRow[row]];
-        else if (isExpression(row)) {
+        else if (hasLengthAsError(row)) {
             const Special& extra = specials[special[row]];
-            timeDerivative[row] = extra.custom->timeDerivative(extra.place.data(), extra.parameters.data(), stepState);
+            timeDerivative[row] += extra.custom->timeDerivative(extra.place.data(), extra.parameters.data(), stepState);
         }
     }
     return bad;
@@ -126,7 +126,7 @@ int Jacobian::setRows(const Real3* positions, const Box& box, const RowRange& ra
             if (kind[row] == CoordinateKind::LinearAngle)
                 extra.direction = perpendicular(b[0] + b[1], extra.component);
             value[row] = evaluateSpecialAt(row, b, extra.place.data(), &start[first]);
-            if (isExpression(row))
+            if (hasLengthAsError(row))
                 inverseScale[row] = inverseNorm(row, start);
         }
         const double size2 = diagonal(row, start.data());

@@ -71,7 +71,7 @@ public:
     }
     /** Error, in units of the tolerance, of a row whose last evaluation gave this sigma. */
     double error(int row, double sigma) const {
-        return std::abs(sigma) * (isExpression(row) ? inverseNorm(row) : inverseScale[row]);
+        return std::abs(sigma) * (hasLengthAsError(row) ? inverseNorm(row) : inverseScale[row]);
     }
     /** The same at the start. */
     double startError(int row) const {
@@ -188,11 +188,11 @@ private:
         return !isListed(kind[row]) || isJoined(row);
     }
     /** Whether errors are |sigma|/|grad sigma|, nm. */
-    bool isExpression(int row) const {
+    bool hasLengthAsError(int row) const {
         return kind[row] == CoordinateKind::Custom && !specials[special[row]].custom->isDistance();
     }
     bool isDistance(int row) const {
-        return kind[row] == CoordinateKind::Distance || (kind[row] == CoordinateKind::Custom && !isExpression(row));
+        return kind[row] == CoordinateKind::Distance || (kind[row] == CoordinateKind::Custom && !hasLengthAsError(row));
     }
     double evaluateJoined(int row, const Real3* nodes);
     bool isFolded(int row) const;

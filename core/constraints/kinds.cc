@@ -4,8 +4,9 @@
 // ones, whose names begin with the enum's: RowKind::Angle is RowKind_Angle there (kernels/state.cc).
 
 /** Which values a coordinate takes.
- *  Length: positive (nm). HalfTurn: between 0 and pi (rad). FullTurn: any multiple of 2 pi may be added (rad). */
-#define RANGES(RANGE) RANGE(Length) RANGE(HalfTurn) RANGE(FullTurn) RANGE(Other)
+ *  Length: positive (nm). HalfTurn: between 0 and pi (rad). FullTurn: any multiple of 2 pi may be added (rad).
+ *  Number: between 0 and a number of pairs. */
+#define RANGES(RANGE) RANGE(Length) RANGE(HalfTurn) RANGE(FullTurn) RANGE(Number) RANGE(Other)
 
 /** Coordinates that users declare by ConstraintForce::add<Name>(): KIND(Name, name, number of particles, range).
  *  coordinates.cc has their equations, <name>Coordinate and <name>Curvature, as functions of the bond vectors, and of

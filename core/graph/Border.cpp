@@ -6,7 +6,7 @@
 
 namespace ConstraintPlugin {
 
-bool isOfCentroids(const ConstraintSet& set, const Constraint& c) {
+bool isOfGroups(const ConstraintSet& set, const Constraint& c) {
     return c.kind == CoordinateKind::Custom && !set.custom[c.form]->getWeights().empty();
 }
 

@@ -9,17 +9,19 @@
 
 namespace ConstraintPlugin {
 
-/** What becomes of constraints of centroids, whose groups may have any number of particles: they are left out of the
+/** What becomes of constraints of groups, which may have any number of particles: they are left out of the
  *  clusters and solved in the border of the matrix, or they merge all clusters of their particles into one.
  *  BorderedIfLarge: merged where no more than mostMergedRows rows come together, otherwise bordered. */
 enum class Centroids { Bordered, Merged, BorderedIfLarge };
 
-/** Rows of a cluster up to which constraints of centroids merge it, if that is the choice: one launch of a device
+/** Rows of a cluster up to which constraints of groups merge it, if that is the choice: one launch of a device
  * solves it, and a border takes many. By an estimate (docs/guide/centroids.md), not by measurement. */
 constexpr int mostMergedRows = 64;
+/** Pairs of a coordination number up to which it is merged likewise: one thread has the row then. */
+constexpr int mostMergedPairs = 256;
 
-/** Whether a constraint is one of centroids. */
-bool isOfCentroids(const ConstraintSet& set, const Constraint& c);
+/** Whether a constraint is one of groups of particles: of their centroids, or a coordination number. */
+bool isOfGroups(const ConstraintSet& set, const Constraint& c);
 
 /** Rows that are eliminated last, so that they merge no clusters:
  *

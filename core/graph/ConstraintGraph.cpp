@@ -179,16 +179,20 @@ std::string describe(const FillCount& fill) {
     return out.str();
 }
 
+static bool hasManyPairs(const ConstraintSet& set, const Constraint& c) {
+    return set.traitsOf(c).range == Range::Number && set.custom[c.form]->largestValue() > mostMergedPairs;
+}
+
 /** Which constraints are left out of the clusters. @return [active] */
 static std::vector<char> findBordered(const ConstraintSet& set, const std::vector<int>& active, Centroids centroids) {
     std::vector<char> isMerged(set.constraints.size(), centroids == Centroids::Merged);
     if (centroids == Centroids::BorderedIfLarge)
         for (const std::vector<int>& together : findClusters(set, active))
             for (int k : together)
-                isMerged[k] = (int) together.size() <= mostMergedRows;
+                isMerged[k] = (int) together.size() <= mostMergedRows && !hasManyPairs(set, set.constraints[k]);
     std::vector<char> isBordered;
     for (int k : active)
-        isBordered.push_back(!isMerged[k] && isOfCentroids(set, set.constraints[k]));
+        isBordered.push_back(!isMerged[k] && isOfGroups(set, set.constraints[k]));
     return isBordered;
 }
 

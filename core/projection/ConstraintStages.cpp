@@ -90,7 +90,7 @@ void ConstraintSolver::describeWorst(SolveReport& report, const DistanceSolver::
     if (isConverged && !fast.worst.empty() && (report.constraint < 0 || fast.maxError > report.maxError))
         for (int row : fast.worst)
             candidates.push_back(graph->rows[row]);
-    else if (report.constraint >= 0 && (border == nullptr || !isOfCentroids(set, set.constraints[report.constraint])))
+    else if (report.constraint >= 0 && (border == nullptr || !isOfGroups(set, set.constraints[report.constraint])))
         candidates.push_back(report.constraint);
     else // none, or one whose value is known
         return;

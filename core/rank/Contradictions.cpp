@@ -132,8 +132,7 @@ std::vector<std::array<int, 2>> findContradictoryPairs(const ConstraintSet& set,
         const Constraint* first = nullptr;
         for (int k : group) {
             const Constraint& c = set.constraints[k];
-            const bool isExpression = c.kind == CoordinateKind::Custom && !set.hasLengthScale(c);
-            if (c.parameter >= 0 || isExpression) // the same at some values of Context parameters
+            if (c.parameter >= 0 || set.isExpression(c)) // the same at some values of Context parameters
                 continue;
             if (first == nullptr)
                 first = &c;

@@ -84,9 +84,8 @@ std::vector<int> findSameExpressions(const ConstraintSet& set, int constraint) {
     std::vector<int> same;
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& other = set.constraints[k];
-        const bool isExpression = other.kind == CoordinateKind::Custom && !set.hasLengthScale(other);
-        if (k != constraint && isExpression && c.kind == other.kind && !set.hasLengthScale(c) &&
-            isDeclared(set, other) && areSameExpressions(set, c, other))
+        if (k != constraint && set.isExpression(other) && set.isExpression(c) && isDeclared(set, other) &&
+            areSameExpressions(set, c, other))
             same.push_back(k);
     }
     return same;

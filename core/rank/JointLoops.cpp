@@ -23,7 +23,7 @@ bool areJointsIndependent(const ConstraintSet& set) {
             const int p = c.particles[s], body = set.placeOf(c, s).body;
             ends.push_back(body >= 0 ? set.originNodeOf(body) : set.inverseMass[p] > 0 ? p : place);
         }
-        if (c.kind == CoordinateKind::Custom && !set.hasLengthScale(c)) // of coordinates in space, perhaps
+        if (set.isExpression(c)) // of coordinates in space, perhaps
             ends.push_back(place);
         std::sort(ends.begin(), ends.end());
         ends.erase(std::unique(ends.begin(), ends.end()), ends.end());

@@ -119,7 +119,7 @@ VanishingGradient findVanishingGradient(const ConstraintSet& set, const std::vec
                                         const Real3* near, const Box& box, double time) {
     std::vector<int> expressions;
     for (int k : among)
-        if (const Constraint& c = set.constraints[k]; c.kind == CoordinateKind::Custom && !set.hasLengthScale(c))
+        if (set.isExpression(set.constraints[k]))
             expressions.push_back(k);
     if (expressions.empty())
         return {};

@@ -230,6 +230,54 @@ void ConstraintForce::setCentroidDistanceInterpolation(int index, const std::str
         interpolationWith(parameter, distance1, "setCentroidDistanceInterpolation");
 }
 
+int ConstraintForce::addCoordinationNumber(const std::vector<int>& particles1, const std::vector<int>& particles2,
+                                           double number, double r0, int n, int m, double cutoff, double rate,
+                                           double startTime) {
+    coordinationNumbers.push_back({particles1, particles2, number, r0, n, m, cutoff, {rate, startTime}});
+    return getNumCoordinationNumbers() - 1;
+}
+
+void ConstraintForce::getCoordinationNumberParameters(int index, std::vector<int>& particles1,
+                                                      std::vector<int>& particles2, double& number, double& r0, int& n,
+                                                      int& m, double& cutoff) const {
+    const CoordinationNumber& c = at(coordinationNumbers, index);
+    particles1 = c.particles1;
+    particles2 = c.particles2;
+    number = c.number;
+    r0 = c.r0;
+    n = c.n;
+    m = c.m;
+    cutoff = c.cutoff;
+}
+
+void ConstraintForce::setCoordinationNumberParameters(int index, const std::vector<int>& particles1,
+                                                      const std::vector<int>& particles2, double number, double r0,
+                                                      int n, int m, double cutoff) {
+    CoordinationNumber& c = at(coordinationNumbers, index);
+    c = {particles1, particles2, number, r0, n, m, cutoff, c.motion, c.interpolation};
+}
+
+double ConstraintForce::getCoordinationNumberRate(int index) const {
+    return at(coordinationNumbers, index).motion.rate;
+}
+
+double ConstraintForce::getCoordinationNumberStartTime(int index) const {
+    return at(coordinationNumbers, index).motion.startTime;
+}
+
+void ConstraintForce::setCoordinationNumberRate(int index, double rate, double startTime) {
+    at(coordinationNumbers, index).motion = {rate, startTime};
+}
+
+void ConstraintForce::getCoordinationNumberInterpolation(int index, std::string& parameter, double& number1) const {
+    readInterpolation(at(coordinationNumbers, index).interpolation, parameter, number1);
+}
+
+void ConstraintForce::setCoordinationNumberInterpolation(int index, const std::string& parameter, double number1) {
+    at(coordinationNumbers, index).interpolation =
+        interpolationWith(parameter, number1, "setCoordinationNumberInterpolation");
+}
+
 int ConstraintForce::addRigidBody(const std::vector<int>& particles, const std::vector<Vec3>& positions) {
     bodies.push_back({particles, positions});
     return getNumRigidBodies() - 1;

@@ -15,7 +15,8 @@ static const char* const MOVED_CONSTRAINTS = "MovedConstraints";
  *  change the place of that in getMultipliers(): then it counts as the user's. */
 static bool isOwn(const ConstraintForce& force) {
     return force.getName() == MOVED_CONSTRAINTS && force.getNumAngles() == 0 && force.getNumDihedrals() == 0 &&
-           force.getNumCentroidDistances() == 0 && force.getNumRigidBodies() == 0;
+           force.getNumCentroidDistances() == 0 && force.getNumCoordinationNumbers() == 0 &&
+           force.getNumRigidBodies() == 0;
 }
 
 /** The Force of an earlier call with this periodic setting, or a new one. */

@@ -117,7 +117,7 @@ void CommonStepKernel::initialize(const System& system, const ConstraintIntegrat
                 bodyPlaces[constraints.bodies[b].particles[i]].push_back({(int) b, (int) place});
     constraintsByFirstParticle.resize(system.getNumParticles());
     for (size_t k = 0; k < constraints.constraints.size(); k++) {
-        if (isOfCentroids(constraints, constraints.constraints[k])) {
+        if (isOfGroups(constraints, constraints.constraints[k])) {
             placeByFirstParticle.push_back(-1); // its particles are exchanged among each other only
             continue;
         }

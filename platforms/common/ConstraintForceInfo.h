@@ -23,7 +23,7 @@ public:
         groups.clear();
         weightsOf.clear();
         for (std::size_t k = 0; k < set.constraints.size(); k++)
-            if (isOfCentroids(set, set.constraints[k]))
+            if (isOfGroups(set, set.constraints[k]))
                 addWeights((int) k);
             else if (set.constraints[k].force >= 0 || (int) k >= set.numListed)
                 groups.push_back((int) k);

@@ -4,6 +4,7 @@
 #include "CentroidCoordinate.h"
 #include "CentroidDistance.h"
 #include "ConstraintKernelSources.h"
+#include "CoordinationNumber.h"
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -24,6 +25,7 @@ struct Form {
     int numParticles, firstGlobal, firstTable, numTables;
     CustomCoordinate* custom;
     const CentroidCoordinate* centroids; ///< or null
+    const CoordinationNumber* pairs;     ///< or null
 
     string numPoints() const {
         return to_string(centroids == nullptr ? numParticles : centroids->numGroups());
@@ -60,12 +62,20 @@ vector<Form> formsOf(const ConstraintSet& set) {
             const CustomCoordinate& ofPoints = centroids == nullptr ? custom : centroids->getOfCentroids();
             const auto [known, isNew] = names.emplace(&ofPoints, "custom" + to_string(form));
             forms.push_back({(int) form, known->second, isNew, numParticles[form], firstGlobal, firstTable, numTables,
-                             &custom, centroids});
+                             &custom, centroids, dynamic_cast<const CoordinationNumber*>(&custom)});
         }
         firstGlobal += (int) custom.getGlobals().size();
         firstTable += numTables;
     }
     return forms;
+}
+
+/** What functions of kernels/pairs.cc take of a row. @param first  slot of its first point */
+string pairsText(const string& first, const CoordinationNumber& pairs) {
+    const CoordinationNumber::Groups groups = pairs.getGroups();
+    return "pairsOfRow(" + first + ", " + to_string(groups.beginSecond) + ", " + to_string(groups.endFirst) + ", " +
+           to_string(groups.numParticles) + ", " + (groups.periodic ? "true" : "false") +
+           "), pairFunctionOf(a->customParameters + a->rowFirstParameter[row])";
 }
 
 string function(const string& name, const string& parameters, const string& form, const string& cases) {
@@ -78,10 +88,18 @@ string function(const string& name, const string& parameters, const string& form
 string customText(const ConstraintSet& set, bool hasJoints) {
     const string first = hasJoints ? "a->rowPoints[row].x" : "a->slotStart[row]"; // slot
     string functions, evaluate, rate, curvature;
-    bool hasCentroids = false;
+    bool hasCentroids = false, hasPairs = false;
     for (const Form& form : formsOf(set)) {
         if (form.isFirst)
             functions += form.custom->kernelText(form.name) + form.custom->curvatureKernelText(form.name);
+        if (form.pairs != nullptr) {
+            hasPairs = true;
+            const string begin = "    case " + to_string(form.number) + ":\n        return ";
+            const string pairs = "(a, " + pairsText(first, *form.pairs);
+            evaluate += begin + "evaluatePairs" + pairs + ", isDisplaced, stepState, gradients);\n";
+            curvature += begin + "curvatureOfPairs" + pairs + ", scale, stepState);\n";
+            continue;
+        }
         const string common = form.common("a->rowFirstParameter[row]"), &name = form.name;
         string place = form.each("x[s] = unwrappedPosition(a, " + first + " + s, stepState);");
         string displaced = place + "        if (isDisplaced)\n    " +
@@ -111,7 +129,8 @@ string customText(const ConstraintSet& set, bool hasJoints) {
            "DEVICE mixed3 displacementOf(const Arguments* a, int slot);\n"
            "DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, StepState box);\n"
            "DEVICE mixed3 velocityOf(const Arguments* a, int slot);\n" +
-           (hasCentroids ? ConstraintKernelSources::centroids : "") + functions +
+           (hasCentroids ? ConstraintKernelSources::centroids : "") +
+           (hasPairs ? ConstraintKernelSources::coordination + ConstraintKernelSources::pairs : "") + functions +
            ofRow("evaluateCustom", "bool isDisplaced, StepState stepState, GLOBAL mixed* gradients", evaluate) +
            ofRow("customRate", "StepState stepState", rate) +
            ofRow("customCurvature", "mixed scale, StepState stepState", curvature);
@@ -120,7 +139,7 @@ string customText(const ConstraintSet& set, bool hasJoints) {
 string localCustomText(const ConstraintSet& set) {
     string start, evaluate;
     for (const Form& form : formsOf(set)) {
-        if (form.centroids != nullptr)
+        if (form.centroids != nullptr || form.pairs != nullptr)
             continue;
         const string common = form.common("e.firstParameter"), &name = form.name;
         start += form.begin() + form.each("x[s] = pointOf(part, e, s);") + "        " + name + "(x, " + common +

@@ -14,7 +14,7 @@ PartRow partRowOf(const ConstraintSet& set, const Constraint& c) {
         return PartRow::Distance;
     if (isAngular(c.kind))
         return PartRow::Angle;
-    const bool isOfParticles = c.kind == CoordinateKind::Custom && !isOfCentroids(set, c) && !set.isJoined(c);
+    const bool isOfParticles = c.kind == CoordinateKind::Custom && !isOfGroups(set, c) && !set.isJoined(c);
     return isOfParticles ? PartRow::Expression : PartRow::Global;
 }
 

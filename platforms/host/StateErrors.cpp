@@ -38,6 +38,8 @@ std::string describeError(const ConstraintSet& set, const SolveReport& report, d
     const Constraint& c = set.constraints[report.constraint];
     if (set.hasLengthScale(c))
         out << "is " << report.value << " nm, not " << c.targetAt(time) << " nm";
+    else if (set.traitsOf(c).range == Range::Number)
+        out << "is " << report.value << ", not " << c.targetAt(time);
     else if (c.kind == CoordinateKind::Custom)
         out << "is " << report.maxError << " nm from its value";
     else if (c.joint[0] >= 0)
@@ -52,15 +54,13 @@ std::string describeError(const ConstraintSet& set, const SolveReport& report, d
 /** The value of a constraint if it took the minimum image, as setUsesPeriodicBoundaryConditions() lets it; NaN of one
  *  that this is not known of. */
 double valueWithImages(const ConstraintSet& set, const Constraint& c, const Real3* x, const Box& box) {
-    if (c.kind == CoordinateKind::Custom && set.custom[c.form]->isDistance()) {
-        const std::vector<double>& weights = set.custom[c.form]->getWeights();
-        Real3 R;
-        for (std::size_t i = 0; i < weights.size(); i++)
-            R += weights[i] * x[c.particles[i]];
-        const Real3 image = box.minimumImage(R);
-        return std::sqrt(dot(image, image));
+    if (c.kind == CoordinateKind::Custom) {
+        std::vector<Real3> places;
+        for (int p : c.particles)
+            places.push_back(x[p]);
+        return set.custom[c.form]->valueWithImages(places.data(), set.parameters.data() + c.firstParameter, box);
     }
-    if (c.kind == CoordinateKind::Custom || c.kind == CoordinateKind::AffinePosition)
+    if (c.kind == CoordinateKind::AffinePosition)
         return std::numeric_limits<double>::quiet_NaN();
     ConstraintSet one;
     one.inverseMass = set.inverseMass;

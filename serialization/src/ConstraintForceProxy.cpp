@@ -13,7 +13,7 @@ namespace ConstraintPlugin {
 
 // Properties that a Force does not use are not written, so that earlier releases can read the file.
 static const int Oldest = 2, VersionWithNames = 3, VersionWithStartTimes = 4, VersionWithParameters = 5,
-                 VersionWithReplacedSolver = 6;
+                 VersionWithReplacedSolver = 6, VersionWithCoordinationNumbers = 7;
 
 static double readStartTime(const SerializationNode& node) {
     return node.hasProperty("startTime") ? readProperty<double>(node, "startTime") : 0;
@@ -34,6 +34,18 @@ static void readInterpolation(const SerializationNode& node, Set set) {
 
 static std::string listName(CoordinateKind kind) {
     return std::string(traitsOf(kind).method) + "s";
+}
+
+/** <Particle group="1" p="0"/> for each particle of two groups. */
+static void writeGroups(SerializationNode& node, const std::vector<int> (&groups)[2]) {
+    for (int g : {0, 1})
+        for (int p : groups[g])
+            node.createChildNode("Particle").setIntProperty("group", g + 1).setIntProperty("p", p);
+}
+
+static void readGroups(const SerializationNode& node, std::vector<int> (&groups)[2]) {
+    for (const SerializationNode& particle : node.getChildren())
+        groups[readProperty<int>(particle, "group") == 1 ? 0 : 1].push_back(readProperty<int>(particle, "p"));
 }
 
 static std::string particleName(int place) {
@@ -93,6 +105,44 @@ static void readReferencePositions(const SerializationNode& list, ConstraintForc
     force.setReferencePositions(particles, positions);
 }
 
+/** Nothing if there are none. @param writeMotion  (node, rate, start time) */
+template <class WriteMotion>
+static void writeCoordinationNumbers(const ConstraintForce& force, SerializationNode& node, WriteMotion writeMotion) {
+    if (force.getNumCoordinationNumbers() == 0)
+        return;
+    SerializationNode& list = node.createChildNode("CoordinationNumbers");
+    for (int i = 0; i < force.getNumCoordinationNumbers(); i++) {
+        std::vector<int> groups[2];
+        double number, r0, cutoff;
+        int n, m;
+        force.getCoordinationNumberParameters(i, groups[0], groups[1], number, r0, n, m, cutoff);
+        SerializationNode& child = list.createChildNode("CoordinationNumber");
+        child.setDoubleProperty("s", number).setDoubleProperty("r0", r0).setIntProperty("n", n).setIntProperty("m", m);
+        child.setDoubleProperty("cutoff", cutoff);
+        writeMotion(child, force.getCoordinationNumberRate(i), force.getCoordinationNumberStartTime(i));
+        std::string parameter;
+        force.getCoordinationNumberInterpolation(i, parameter, number);
+        if (!parameter.empty())
+            writeInterpolation(child, parameter, number);
+        writeGroups(child, groups);
+    }
+}
+
+static void readCoordinationNumbers(const SerializationNode& list, ConstraintForce& force) {
+    for (const SerializationNode& child : list.getChildren()) {
+        std::vector<int> groups[2];
+        readGroups(child, groups);
+        const double number = readProperty<double>(child, "s"), r0 = readProperty<double>(child, "r0"),
+                     cutoff = readProperty<double>(child, "cutoff"), rate = readProperty<double>(child, "rate");
+        const int n = readProperty<int>(child, "n"), m = readProperty<int>(child, "m");
+        const int index =
+            force.addCoordinationNumber(groups[0], groups[1], number, r0, n, m, cutoff, rate, readStartTime(child));
+        readInterpolation(child, [&](const std::string& parameter, double value1) {
+            force.setCoordinationNumberInterpolation(index, parameter, value1);
+        });
+    }
+}
+
 void ConstraintForceProxy::serialize(const void* object, SerializationNode& node) const {
     const ConstraintForce& force = *static_cast<const ConstraintForce*>(object);
     const bool hasNames = !force.getParticleNames().empty();
@@ -141,10 +191,9 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
         force.getCentroidDistanceInterpolation(i, parameter, distance);
         if (!parameter.empty())
             writeInterpolation(child, parameter, distance);
-        for (int g : {0, 1})
-            for (int p : groups[g])
-                child.createChildNode("Particle").setIntProperty("group", g + 1).setIntProperty("p", p);
+        writeGroups(child, groups);
     }
+    writeCoordinationNumbers(force, node, writeMotion);
     SerializationNode& bodies = node.createChildNode("RigidBodies");
     for (int i = 0; i < force.getNumRigidBodies(); i++) {
         std::vector<int> particles;
@@ -163,16 +212,17 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
                 .setStringProperty("name", force.getGlobalParameterName(i))
                 .setDoubleProperty("default", force.getGlobalParameterDefaultValue(i));
     }
-    const bool isNewest = force.getReplacesSolver() || !force.getCountedPairs().empty();
-    node.setIntProperty("version", isNewest                             ? VersionWithReplacedSolver
-                                   : force.getNumGlobalParameters() > 0 ? VersionWithParameters
-                                   : hasStartTimes                      ? VersionWithStartTimes
-                                   : hasNames                           ? VersionWithNames
-                                                                        : Oldest);
+    const bool isReplacing = force.getReplacesSolver() || !force.getCountedPairs().empty();
+    node.setIntProperty("version", force.getNumCoordinationNumbers() > 0 ? VersionWithCoordinationNumbers
+                                   : isReplacing                         ? VersionWithReplacedSolver
+                                   : force.getNumGlobalParameters() > 0  ? VersionWithParameters
+                                   : hasStartTimes                       ? VersionWithStartTimes
+                                   : hasNames                            ? VersionWithNames
+                                                                         : Oldest);
 }
 
 void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
-    const int version = requireVersion(node, "ConstraintForce", Oldest, VersionWithReplacedSolver);
+    const int version = requireVersion(node, "ConstraintForce", Oldest, VersionWithCoordinationNumbers);
     auto force = std::make_unique<ConstraintForce>();
     force->setForceGroup(readProperty<int>(node, "forceGroup"));
     force->setName(node.getStringProperty("name"));
@@ -206,8 +256,7 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
     });
     for (const SerializationNode& child : node.getChildNode("CentroidDistances").getChildren()) {
         std::vector<int> groups[2];
-        for (const SerializationNode& particle : child.getChildren())
-            groups[readProperty<int>(particle, "group") == 1 ? 0 : 1].push_back(readProperty<int>(particle, "p"));
+        readGroups(child, groups);
         const int index = force->addCentroidDistance(groups[0], groups[1], readProperty<double>(child, "d"),
                                                      readProperty<double>(child, "rate"), readStartTime(child));
         readInterpolation(child, [&](const std::string& parameter, double value1) {
@@ -235,6 +284,8 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
             force->setCountedPairs(readBonds(child.getStringProperty("particles")));
         else if (child.getName() == "ReferencePositions")
             readReferencePositions(child, *force);
+        else if (child.getName() == "CoordinationNumbers")
+            readCoordinationNumbers(child, *force);
     return force.release();
 }
 

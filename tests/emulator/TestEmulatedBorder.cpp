@@ -88,7 +88,7 @@ class EmulatedBorder : public Emulated {
 class EmulatedBorderOfBodies : public EmulatedBorder {};
 
 TEST_P(EmulatedBorderOfBodies, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
-    expectTheSameUnderAllConditions(groupsOfBodiesWithBarostat, "a border of 10 rows");
+    expectTheSameUnderAllConditions(groupsOfBodiesWithBarostat, "a border of 11 rows");
 }
 
 TEST_P(EmulatedBorderOfBodies, ComputesWhatReferenceDoes) {
@@ -108,7 +108,7 @@ TEST_P(EmulatedBorderOfBodiesInParts, ComputesWhatReferenceDoes) {
 }
 
 TEST_P(EmulatedBorder, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
-    expectTheSameUnderAllConditions(groupsWithBarostat, "a border of 6 rows");
+    expectTheSameUnderAllConditions(groupsWithBarostat, "a border of 7 rows");
     expectTheSameUnderAllConditions(oneRow, "a border of 1 row");
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/Groups.h"
 #include <numeric>
+#include <set>
 
 using namespace ConstraintPlugin;
 using namespace OpenMM;
@@ -42,6 +43,13 @@ public:
                 height({{body[0], body[1], free[0]}, randomWeights(numbersFrom(0, 3))}, {stars, {}});
             height({{anchor, free[1], free[2]}, {1, 2, 1}}, {{free[3]}, {}});
             height({{free[4]}, {}}, {{free[5], body.empty() ? free[0] : body[3]}, {}});
+            std::vector<int> ions = {free[0], stars[0], chain[2], anchor}, oxygens = {chain[2], stars[3]};
+            for (int w = 0; w < numWaters; w++)
+                oxygens.push_back(3 * w);
+            if (!body.empty()) // an atom of it in both
+                for (std::vector<int>* group : {&ions, &oxygens})
+                    group->push_back(body[1]);
+            coordination(ions, oxygens);
         }
         if (among == Among::ManyBodies) {
             std::vector<int> whole = large, some(large.begin() + 30, large.end());
@@ -191,6 +199,38 @@ private:
                 r -= box[axis] * std::round(r[axis] / box[axis][axis]);
             return length(r);
         });
+    }
+
+    void coordination(const std::vector<int>& a, const std::vector<int>& b) {
+        const double r0 = 0.6, cutoff = 1.6;
+        const auto f = [=](double r) { return (1 - std::pow(r / r0, 4)) / (1 - std::pow(r / r0, 10)); };
+        const auto q = [=, box = boxVectors(), periodic = periodic](const Vectors& x) {
+            double sum = 0;
+            for (int i : a)
+                for (int j : b) {
+                    Vec3 between = x[i] - x[j];
+                    for (int axis = 2; axis >= 0 && periodic; axis--)
+                        between -= box[axis] * std::round(between[axis] / box[axis][axis]);
+                    const double r = length(between), end = cutoff * cutoff,
+                                 y = std::max(0.0, (r * r / end - 0.81) / 0.19);
+                    if (i != j && r < cutoff)
+                        sum += (f(r) - f(cutoff)) / (1 - f(cutoff)) * (1 - y * y * y * (10 - 15 * y + 6 * y * y));
+                }
+            return sum;
+        };
+        bonds->addCoordinationNumber(a, b, q(groups.positions), r0, 4, 10, cutoff);
+        const double step = 1e-5;
+        double squares = 0; // of the gradient, by which its error is a length
+        std::set<int> particles(a.begin(), a.end());
+        particles.insert(b.begin(), b.end());
+        for (int i : particles)
+            for (int axis : {0, 1, 2}) {
+                Vectors before = groups.positions, after = before;
+                before[i][axis] -= step;
+                after[i][axis] += step;
+                squares += std::pow((q(after) - q(before)) / (2 * step), 2);
+            }
+        groups.checks.push_back({[=](const Vectors& x) { return q(x) / std::sqrt(squares); }, 0});
     }
 
     bool periodic;

@@ -10,7 +10,7 @@ namespace ConstraintTests {
 
 /** Molecules of all sorts, and constraints of centroids of groups of them: groups overlap, several constraints have a
  *  group in common, one has all its particles in one molecule, some have particles of rigid bodies, one has an anchor.
- */
+ *  Where there are others than waters, also a coordination number of some of all sorts. */
 struct Groups {
     std::unique_ptr<OpenMM::System> system;
     Vectors positions; ///< constraints hold there

@@ -398,6 +398,111 @@ public:
      *  @throws OpenMMException if there is no such constraint or parameter
      */
     void setCentroidDistanceInterpolation(int index, const std::string& parameter, double distance1);
+    /** Number of constrained coordination numbers. */
+    int getNumCoordinationNumbers() const {
+        return (int) coordinationNumbers.size();
+    }
+    /** Keep the coordination number of two groups of particles fixed: how many particles of one group are near those of
+     *  the other one,
+     *
+     *      s = sum_ij f(|x_i - x_j|),   f(r) = (1 - (r/r0)^n)/(1 - (r/r0)^m),
+     *
+     *  over particles i of the first group and j of the second, i and j different. A particle may be in both groups;
+     * two of these count twice, as i and j and as j and i. f falls from 1 at r = 0 to 0 at the cutoff; at r0 it is
+     * about n/m. It is that of COORDINATION in PLUMED (NN, MM, R_0, D_MAX, shifted and stretched to be 1 and 0 at these
+     * ends), but in the last tenth before the cutoff it is multiplied by a polynomial that takes it to 0 with two
+     * derivatives. There is no force on pairs beyond the cutoff, so that some pair has to be within it.
+     *
+     *  Time grows with the number of pairs, of which there may be many thousands. Its error, which is compared with the
+     *  tolerance, is |s - number|/|grad s| (nm). Particles need no mass, but one of them has to move.
+     *
+     *  @param particles1  indices of the particles of one group, at least one
+     *  @param particles2  indices of the particles of the other group, likewise
+     *  @param number      their coordination number, greater than 0 and less than the number of pairs
+     *  @param r0          the distance of a pair that counts about half, n/m (nm)
+     *  @param n           exponent of the numerator: even, at least 2
+     *  @param m           exponent of the denominator: even, greater than n
+     *  @param cutoff      distance from which on a pair does not count (nm), greater than r0; with periodic boundary
+     *                     conditions at most half the shortest width of the box, as each pair takes the minimum image.
+     *                     0: where f is 1e-5, r0 10^(5/(m-n))
+     *  @param rate        how fast it changes (1/ps): at the Context's time t it is number + rate * (t - startTime)
+     *  @param startTime   time at which it has the given value (ps): context.getTime() for one added to a run
+     *  @return the index of the constraint
+     */
+    int addCoordinationNumber(const std::vector<int>& particles1, const std::vector<int>& particles2, double number,
+                              double r0, int n = 6, int m = 12, double cutoff = 0, double rate = 0,
+                              double startTime = 0);
+    /** Get the parameters of a coordination number.
+     *
+     *  @param index            the index of the constraint
+     *  @param[out] particles1  indices of the particles of one group
+     *  @param[out] particles2  indices of the particles of the other group
+     *  @param[out] number      their coordination number
+     *  @param[out] r0          the distance of a pair that counts about half (nm)
+     *  @param[out] n           exponent of the numerator
+     *  @param[out] m           exponent of the denominator
+     *  @param[out] cutoff      distance from which on a pair does not count (nm); 0: r0 10^(5/(m-n))
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void getCoordinationNumberParameters(int index, std::vector<int>& particles1, std::vector<int>& particles2,
+                                         double& number, double& r0, int& n, int& m, double& cutoff) const;
+    /** Set the parameters of a coordination number. It takes effect when a Context is created, or, but for the
+     *  particles, by updateParametersInContext().
+     *
+     *  @param index       the index of the constraint
+     *  @param particles1  indices of the particles of one group
+     *  @param particles2  indices of the particles of the other group
+     *  @param number      their coordination number
+     *  @param r0          the distance of a pair that counts about half (nm)
+     *  @param n           exponent of the numerator: even, at least 2
+     *  @param m           exponent of the denominator: even, greater than n
+     *  @param cutoff      distance from which on a pair does not count (nm); 0: r0 10^(5/(m-n))
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setCoordinationNumberParameters(int index, const std::vector<int>& particles1,
+                                         const std::vector<int>& particles2, double number, double r0, int n = 6,
+                                         int m = 12, double cutoff = 0);
+    /** How fast a coordination number changes.
+     *
+     *  @param index  the index of the constraint
+     *  @return its rate (1/ps)
+     *  @throws OpenMMException if there is no such constraint
+     */
+    double getCoordinationNumberRate(int index) const;
+    /** Time at which a moving coordination number has the given value.
+     *
+     *  @param index  the index of the constraint
+     *  @return its start time (ps)
+     *  @throws OpenMMException if there is no such constraint
+     */
+    double getCoordinationNumberStartTime(int index) const;
+    /** Let a coordination number change in time: at the Context's time t it is number + rate * (t - startTime). It
+     * takes effect when a Context is created, or by updateParametersInContext().
+     *
+     *  @param index      the index of the constraint
+     *  @param rate       1/ps
+     *  @param startTime  time at which it has the given value (ps): context.getTime() if it begins to move during a run
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setCoordinationNumberRate(int index, double rate, double startTime = 0);
+    /** The Context parameter that interpolates a coordination number.
+     *
+     *  @param index           the index of the constraint
+     *  @param[out] parameter  its name; "" if there is none
+     *  @param[out] number1    the value where the parameter is 1; 0 if there is none
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void getCoordinationNumberInterpolation(int index, std::string& parameter, double& number1) const;
+    /** Let a coordination number depend on a Context parameter p: it is number + p * (number1 - number), plus the
+     * change by its rate. It takes effect when a Context is created, or by updateParametersInContext().
+     *  ConstraintIntegrator::computeParameterDerivatives() returns the derivative of the free energy.
+     *
+     *  @param index      the index of the constraint
+     *  @param parameter  the name of a parameter that addGlobalParameter() has added; "" for none
+     *  @param number1    the value where p is 1. At the present p it has to lie between 0 and the number of pairs
+     *  @throws OpenMMException if there is no such constraint or parameter
+     */
+    void setCoordinationNumberInterpolation(int index, const std::string& parameter, double number1);
     /** Number of rigid bodies. */
     int getNumRigidBodies() const {
         return (int) bodies.size();
@@ -507,13 +612,13 @@ public:
      *  ConstraintIntegrator::getMultipliers().
      *
      *  @param context  a Context of the System that this Force belongs to
-     *  @return distances, angles, dihedrals, distances of centroids, each by index (kJ/mol/nm, kJ/mol/rad); rigid
-     *          bodies have no entry
+     *  @return distances, angles, dihedrals, distances of centroids, coordination numbers, each by index (kJ/mol/nm,
+     *          kJ/mol/rad, kJ/mol); rigid bodies have no entry
      */
     std::vector<double> getMultipliers(OpenMM::Context& context) const;
-    /** Copy the present distances, angles, dihedrals and shapes into a Context. Their particles and their number may
-     * not change, nor which angles are pi and which bodies are linear or planar. The next step projects the positions
-     * if necessary.
+    /** Copy the present distances, angles, dihedrals, coordination numbers and shapes into a Context. Their particles
+     * and their number may not change, nor which angles are pi and which bodies are linear or planar. The next step
+     * projects the positions if necessary.
      *
      *  @param context  a Context of the System that this Force belongs to
      *  @throws OpenMMException if particles or numbers changed, or a value is not allowed; the Context then keeps the
@@ -604,6 +709,14 @@ private:
         Motion motion;
         Interpolation interpolation = {};
     };
+    struct CoordinationNumber {
+        std::vector<int> particles1, particles2;
+        double number, r0;
+        int n, m;
+        double cutoff;
+        Motion motion;
+        Interpolation interpolation = {};
+    };
     struct Body {
         std::vector<int> particles;
         std::vector<OpenMM::Vec3> positions;
@@ -615,6 +728,7 @@ private:
     std::vector<GlobalParameter> globalParameters;
     std::vector<Coordinate> distances, angles, dihedrals;
     std::vector<CentroidDistance> centroidDistances;
+    std::vector<CoordinationNumber> coordinationNumbers;
     std::vector<Body> bodies;
     std::vector<std::string> particleNames;
     std::vector<std::pair<int, int>> bonds, countedPairs;

@@ -117,7 +117,7 @@ public:
     SolverSummary getSolverSummary() const;
     /** The clusters of the constraints of a System, and the solver of each with the present setSolver(). It needs no
      *  Context. Largest clusters come first. Where positions decide how many of them are independent (see
-     *  getNumDegreesOfFreedom()), those of this integrator's Context are taken. Constraints of centroids are listed as
+     *  getNumDegreesOfFreedom()), those of this integrator's Context are taken. Constraints of groups are listed as
      * the "border", which joins no clusters; on OpenCL and CUDA small groups merge all clusters of their particles.
      *
      *  @param system  a System with valid constraints and ConstraintForces
@@ -146,14 +146,15 @@ public:
      * multiplier of the step before is of second order). With ShakeIntegrator they are the impulse over the step, to
      * second order.
      *
-     *  @return [number of constraints] kJ/mol/nm for distances, kJ/mol/rad for angles and dihedrals; System constraints
-     *          first, then each ConstraintForce's in System order: distances, angles, dihedrals; rigid bodies have no
-     *          entry. For redundant constraints: those of least norm, so that two of one coordinate have half of its
-     * force each. For an angle of pi: the magnitude of its torque. Distances and angles that were recognized as a rigid
-     * body have the multipliers of least norm that give the body's forces on its particles. In a linear or planar body,
-     * only distances among the two or three particles that span it have multipliers, which carry the forces on all
-     * others; the rest are 0. So are those of constraints that a rigid body of addRigidBody() holds
-     * (SolverSummary::absorbed): getConstraintForces() has the body's forces
+     *  @return [number of constraints] kJ/mol/nm for distances, kJ/mol/rad for angles and dihedrals, kJ/mol for
+     *          coordination numbers; System constraints first, then each ConstraintForce's in System order: distances,
+     *          angles, dihedrals, distances of centroids, coordination numbers; rigid bodies have no entry. For
+     * redundant constraints: those of least norm, so that two of one coordinate have half of its force each. For an
+     * angle of pi: the magnitude of its torque. Distances and angles that were recognized as a rigid body have the
+     * multipliers of least norm that give the body's forces on its particles. In a linear or planar body, only
+     * distances among the two or three particles that span it have multipliers, which carry the forces on all others;
+     * the rest are 0. So are those of constraints that a rigid body of addRigidBody() holds (SolverSummary::absorbed):
+     * getConstraintForces() has the body's forces
      *  @throws OpenMMException before the first step: computeMultipliers() has those of the present state
      */
     std::vector<double> getMultipliers() const;

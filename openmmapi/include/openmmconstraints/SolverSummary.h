@@ -15,7 +15,7 @@ struct SolverSummary {
     double maxError = 0.0;    ///< error of the worst constraint, dependent ones included: relative for distances
     double tolerance = 0.0;   ///< the tolerance used: the integrator's, or the smallest that the precision allows
     int worstConstraint = -1; ///< its index: System constraints first, then each Force's; -1 if there is none
-    /** Solvers of the clusters, e.g. "MatrixInversion (closed form, sparse LDLT/LU)". Constraints of centroids join no
+    /** Solvers of the clusters, e.g. "MatrixInversion (closed form, sparse LDLT/LU)". Constraints of groups join no
      *  clusters on the Reference and CPU platforms: "and a border of 2 rows" are two of these. */
     std::string solver;
     int clusters = 0; ///< number of clusters; a rigid body that nothing joins is one, too, and the border is one
@@ -48,7 +48,7 @@ struct ClusterInfo {
     int constraints = 0;         ///< degrees of freedom that each removes, with those of its rigid bodies
     int particles = 0;           ///< particles in each
     std::string solver;          ///< "iterative", "closed form 1x1" ... "closed form 3x3", "dense LU",
-                                 ///< "sparse LDLT/LU", "rigid body", "border": constraints of centroids
+                                 ///< "sparse LDLT/LU", "rigid body", "border": constraints of groups
     int levels = 0;              ///< depth of the elimination tree; 1 where there is none
     long long factorEntries = 0; ///< off-diagonal entries of the triangular factor (fill included)
     std::string note;    ///< why Automatic selected Iterative: how large the factor would be; empty if it did not

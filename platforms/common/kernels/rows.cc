@@ -262,7 +262,7 @@ DEVICE bool startRow(const Arguments* a, int row, mixed time) {
             store3(a->startBond, STORED_AT(s), b);
         }
     const mixed q = evaluateRow(a, row, false, time, a->startGradient);
-    const mixed rate = kind == RowKind_Expression ? customRate(a, row, stepState) : -a->rowRate[row];
+    const mixed rate = (kind == RowKind_Expression ? customRate(a, row, stepState) : 0) - a->rowRate[row];
     if (ROW_THREAD == 0) {
         a->rowValue[row] = q;
         a->rowRateOffset[row] = rate;
