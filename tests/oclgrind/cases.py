@@ -170,9 +170,9 @@ for scheme in SCHEMES:
 CASES |= {
     "small iterative": Case(small, "GeodesicLangevin", "iterative", "single"),
     "local iterative": Case(local, "ConstraintForce", "iterative"),
-    "border": Case(groups, environment=BORDER, prepare=add_barostat_alone, serves="a border of 4 rows", steps=3),
-    "border RattleLangevin": Case(groups, "RattleLangevin", environment=BORDER, serves="a border of 4 rows"),
-    "border iterative": Case(groups, "ConstraintForce", "iterative", "single", BORDER, serves="a border of 4 rows"),
+    "border": Case(groups, environment=BORDER, prepare=add_barostat_alone, serves="a border of 5 rows", steps=3),
+    "border RattleLangevin": Case(groups, "RattleLangevin", environment=BORDER, serves="a border of 5 rows"),
+    "border iterative": Case(groups, "ConstraintForce", "iterative", "single", BORDER, serves="a border of 5 rows"),
     "border of bodies": Case(
         groups_of_bodies, environment=BORDER, prepare=add_barostat_alone, serves="a border of 2 rows"
     ),

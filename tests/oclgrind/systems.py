@@ -9,6 +9,7 @@ import numpy as np
 import openmm
 
 import openmmconstraints as mc
+from openmmconstraints.inspection.coordination import coordination_number
 
 
 class Assembly:
@@ -86,6 +87,10 @@ class Assembly:
 
     def centroids(self, group1: Sequence[int], group2: Sequence[int], rate: float = 0):
         self.constraints.addCentroidDistance(group1, group2, self.between(group1, group2), rate if self.moves else 0)
+
+    def coordination(self, group1: Sequence[int], group2: Sequence[int]):
+        number = coordination_number(np.array(self.positions), group1, group2, r0=0.4, n=6, m=12, cutoff=1.5)
+        self.constraints.addCoordinationNumber(group1, group2, number, 0.4, cutoff=1.5)
 
     def chain(self, bonds: int, mass: float = 12, straightness: float = 0.6) -> list[int]:
         steps = self.random.normal(size=(bonds, 3)) + np.array([straightness, 0, 0])
@@ -287,6 +292,7 @@ def groups(a: Assembly):
     a.centroids(waters[:6], chain[:5] + free)
     a.centroids(chain[:3], chain[8:], 0.05)
     a.height(free[:1], waters[9:])
+    a.coordination(waters[::3] + free, chain + free[:1])
 
 
 def groups_of_bodies(a: Assembly):

@@ -122,9 +122,11 @@ static PyObject* quantitiesInUnit(const std::vector<double>& values, const char*
 }
 %enddef
 
-// `double rate` is a length or an angle per time, depending on the name of the method.
+// `double rate` is a length, an angle or a number per time, depending on the name of the method.
 %typemap(in) double rate {
-    const char* const unit = strstr("$symname", "Distance") ? "nanometer_per_picosecond" : "radian_per_picosecond";
+    const char* const unit = strstr("$symname", "Distance") ? "nanometer_per_picosecond"
+                             : strstr("$symname", "Number") ? "per_picosecond"
+                                                            : "radian_per_picosecond";
     if (!numberInUnit($input, unit, "$symname", "rate", $1))
         SWIG_fail;
 }

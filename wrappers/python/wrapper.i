@@ -184,6 +184,12 @@ private:
     if (!angleInRadians($input, "$symname", "angle1", true, $1))
         SWIG_fail;
 }
+%quantity_argument(r0, nanometer)
+%quantity_argument(cutoff, nanometer)
+%quantity_argument(number, dimensionless)
+%quantity_argument(number1, dimensionless)
+%apply double& OUTPUT { double& number, double& number1 };
+%apply int& OUTPUT { int& n, int& m };
 %typemap(in, numinputs=0) std::string& parameter (std::string value) {
     $1 = &value;
 }
@@ -221,10 +227,12 @@ private:
 %quantity_result(getHeat, kilojoule_per_mole)
 %quantity_result(getDistanceRate, nanometer_per_picosecond)
 %quantity_result(getCentroidDistanceRate, nanometer_per_picosecond)
+%quantity_result(getCoordinationNumberRate, per_picosecond)
 %quantity_result(getAngleRate, radian_per_picosecond)
 %quantity_result(getDihedralRate, radian_per_picosecond)
 %quantity_result(getDistanceStartTime, picosecond)
 %quantity_result(getCentroidDistanceStartTime, picosecond)
+%quantity_result(getCoordinationNumberStartTime, picosecond)
 %quantity_result(getAngleStartTime, picosecond)
 %quantity_result(getDihedralStartTime, picosecond)
 %include "vectors.i"
@@ -242,6 +250,10 @@ private:
 %feature("kwargs") ConstraintPlugin::ConstraintForce::setDihedralRate;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addCentroidDistance;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::setCentroidDistanceRate;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::addCoordinationNumber;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::setCoordinationNumberParameters;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::setCoordinationNumberRate;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::setCoordinationNumberInterpolation;
 %apply double& OUTPUT { double& logZ };
 %apply int& OUTPUT { int& particle1, int& particle2, int& particle3, int& particle4 };
 
@@ -354,19 +366,28 @@ CONSTRAINT_INTEGRATORS(CASTABLE)
 :param index:  the index of the constraint
 :return: (particles1, particles2, distance): two lists of indices and a Quantity (nm)
 :raises: OpenMMException if there is no such constraint";
-%define %interpolation_docstring(NAME, WHAT, UNIT)
+%feature("docstring") ConstraintPlugin::ConstraintForce::getCoordinationNumberParameters
+    "Get the parameters of a coordination number.
+
+:type index: int
+:param index:  the index of the constraint
+:return: (particles1, particles2, number, r0, n, m, cutoff): two lists of indices, a number, a Quantity (nm), two
+    exponents, and a Quantity (nm), 0 where it is r0 10^(5/(m-n))
+:raises: OpenMMException if there is no such constraint";
+%define %interpolation_docstring(NAME, WHAT, AS)
 %feature("docstring") ConstraintPlugin::ConstraintForce::get##NAME##Interpolation
     "The Context parameter that interpolates WHAT.
 
 :type index: int
 :param index:  the index of the constraint
-:return: (parameter, value): its name, empty if there is none, and the value where it is 1 as a Quantity (UNIT)
+:return: (parameter, value): its name, empty if there is none, and the value where it is 1 AS
 :raises: OpenMMException if there is no such constraint";
 %enddef
-%interpolation_docstring(Distance, a distance, nm)
-%interpolation_docstring(Angle, an angle, rad)
-%interpolation_docstring(Dihedral, a dihedral, rad)
-%interpolation_docstring(CentroidDistance, a distance between centres of mass, nm)
+%interpolation_docstring(Distance, a distance, as a Quantity (nm))
+%interpolation_docstring(Angle, an angle, as a Quantity (rad))
+%interpolation_docstring(Dihedral, a dihedral, as a Quantity (rad))
+%interpolation_docstring(CentroidDistance, a distance between centres of mass, as a Quantity (nm))
+%interpolation_docstring(CoordinationNumber, a coordination number, as a number)
 %feature("docstring") ConstraintPlugin::ConstraintForce::getRigidBodyParameters
     "Get a rigid body.
 

@@ -15,6 +15,7 @@ ADDED = {
     "addAngle": "angle",
     "addDihedral": "dihedral",
     "addCentroidDistance": "centroid distance",
+    "addCoordinationNumber": "coordination number",
     "addConstraint": "expression",
     "addRigidBody": "rigid body",
 }
@@ -24,6 +25,7 @@ _COUNTS = {
     "angle": "getNumAngles",
     "dihedral": "getNumDihedrals",
     "centroid distance": "getNumCentroidDistances",
+    "coordination number": "getNumCoordinationNumbers",
 }
 
 
@@ -36,7 +38,8 @@ class ConstraintIndex(int):
     """
 
     force: mm.Force | None  #: None after pickling
-    kind: str  #: "distance", "angle", "dihedral", "centroid distance", "expression" or "rigid body"
+    #: "distance", "angle", "dihedral", "centroid distance", "coordination number", "expression" or "rigid body"
+    kind: str
 
     def __new__(cls, index: int, force: mm.Force | None, kind: str) -> ConstraintIndex:
         """Normally addDistance() and the like make one."""

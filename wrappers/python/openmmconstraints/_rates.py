@@ -10,9 +10,10 @@ from openmmconstraints._quantities import require_radians_per_picosecond
 
 def require_radian_rates(cls) -> None:
     """Let the methods of a Force that take the rate of an angle refuse one that must be in degrees: all that take a
-    rate, but those of distances, as in quantities.i."""
+    rate, but those of distances and numbers, as in quantities.i."""
     for name, function in list(vars(cls).items()):
-        if isfunction(function) and "rate" in signature(function).parameters and "Distance" not in name:
+        is_angular = "Distance" not in name and "Number" not in name
+        if isfunction(function) and "rate" in signature(function).parameters and is_angular:
             setattr(cls, name, _checked(function))
 
 

@@ -36,7 +36,14 @@ from typing import Any
 import numpy as np
 from openmm import unit
 
-from openmmconstraints.freeenergy.coordinates import Angle, CentroidDistance, Coordinate, Dihedral, Distance
+from openmmconstraints.freeenergy.coordinates import (
+    Angle,
+    CentroidDistance,
+    Coordinate,
+    CoordinationNumber,
+    Dihedral,
+    Distance,
+)
 from openmmconstraints.freeenergy.plain_lengths import to_list
 from openmmconstraints.freeenergy.profile import FreeEnergyProfile, MeanForceProfile
 from openmmconstraints.freeenergy.torsions import chi1, omega, phi, psi
@@ -63,6 +70,7 @@ __all__ = [
     "Angle",
     "CentroidDistance",
     "Coordinate",
+    "CoordinationNumber",
     "Dihedral",
     "Distance",
     "FreeEnergyProfile",
@@ -112,8 +120,9 @@ def mean_force_profile(
     positions : array or Quantity
         where the pull starts, of shape (numParticles, 3), in nm
     coordinate : Coordinate
-        Distance, CentroidDistance, Angle or Dihedral, with the indices of particles; or what addDistance(),
-        addDihedral(), ... returned, or (force, "dihedral", 0), for a constraint of the System, whose value is set then
+        Distance, CentroidDistance, CoordinationNumber, Angle or Dihedral, with the indices of particles; or what
+        addDistance(), addDihedral(), ... returned, or (force, "dihedral", 0), for a constraint of the System, whose
+        value is set then
     values : array or Quantity
         of the coordinate (nm, rad), in ascending or descending order. Plain lengths that must be angstroms are refused
     integrator : RattleLangevinIntegrator

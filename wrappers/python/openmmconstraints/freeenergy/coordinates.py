@@ -17,7 +17,8 @@ from openmm import app, unit
 
 from openmmconstraints._atoms import to_particle
 from openmmconstraints._quantities import require_radians, to_number
-from openmmconstraints.inspection.kinds import ANGLE, CENTROIDS, DIHEDRAL, DISTANCE, METHODS, NOUNS
+from openmmconstraints.inspection.coordination import coordination_number
+from openmmconstraints.inspection.kinds import ANGLE, CENTROIDS, DIHEDRAL, DISTANCE, METHODS, NOUNS, NUMBER
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.inspection.numbering import Block, block_of, blocks_of
 from openmmconstraints.wrapper import ConstraintForce
@@ -41,6 +42,8 @@ class Coordinate(ABC):
     @property
     def force_unit(self) -> str:
         """The unit of a mean force along it."""
+        if self.unit_name == "dimensionless":
+            return "kJ/mol"
         return f"kJ/mol/{ {'nanometer': 'nm', 'radian': 'rad'}.get(self.unit_name, self.unit_name) }"
 
     @abstractmethod
@@ -125,6 +128,11 @@ class _Constrained(Coordinate):
         """Its particles, as ConstraintForce takes them."""
         return tuple(getattr(self, one.name) for one in fields(self) if one.name.startswith("particle"))
 
+    @property
+    def _further(self) -> dict[str, Any]:
+        """What ConstraintForce takes after the value, but for a rate."""
+        return {}
+
     def _value(self, value: float) -> Any:
         """A Quantity: a pull may begin some periods away."""
         return value * unit.radian if self.unit_name == "radian" else value
@@ -133,13 +141,9 @@ class _Constrained(Coordinate):
         """A Quantity likewise: a pull may be fast."""
         return rate * _ANGULAR if self.unit_name == "radian" else rate
 
-    @abstractmethod
-    def _meter(self) -> mm.Force:
-        """A Force of OpenMM whose energy is the value of the coordinate."""
-
-    def _set_periodic(self, force: mm.Force, system: mm.System) -> None:
+    def _is_periodic(self, system: mm.System) -> bool:
         chosen = getattr(self, "periodic", None)
-        force.setUsesPeriodicBoundaryConditions(system.usesPeriodicBoundaryConditions() if chosen is None else chosen)
+        return system.usesPeriodicBoundaryConditions() if chosen is None else chosen
 
     def _require_particles(self, system: mm.System) -> None:
         """:raises ValueError: if one is not in the System"""
@@ -167,13 +171,14 @@ class _Constrained(Coordinate):
         name = METHODS[self._kind]
         if self.held is not None:
             force = ConstraintForce.cast(system.getForce(self.held[0]))
-            getattr(force, f"set{name}Parameters")(self.held[1], *self._entries, self._value(value))
+            given = (*self._entries, self._value(value), *self._further.values())
+            getattr(force, f"set{name}Parameters")(self.held[1], *given)
             getattr(force, f"set{name}Rate")(self.held[1], self._rate(rate))
             return
         self._require_free(system)
         force = ConstraintForce()
-        self._set_periodic(force, system)
-        getattr(force, f"add{name}")(*self._entries, self._value(value), self._rate(rate))
+        force.setUsesPeriodicBoundaryConditions(self._is_periodic(system))
+        getattr(force, f"add{name}")(*self._entries, self._value(value), **self._further, rate=self._rate(rate))
         system.addForce(force)
 
     def held_by(self, system: mm.System) -> int:
@@ -188,7 +193,7 @@ class _Constrained(Coordinate):
         wanted = _both_ways(self._entries)
         for block in self._blocks(system):
             for number in range(block.size):
-                if _both_ways(block.entries(system, number)) == wanted:
+                if _both_ways(block.entries(system, number)) == wanted and self._is_as_in(block, number):
                     return block.first + number
         return None
 
@@ -205,10 +210,22 @@ class _Constrained(Coordinate):
             f"ConstraintForce.add{METHODS[self._kind]}() before the Context is created."
         )
 
+    def _is_as_in(self, block: Block, number: int) -> bool:
+        """Whether a constraint of the same particles is of the same coordinate."""
+        return True
+
+
+class _Metered(_Constrained):
+    """One that OpenMM has, too."""
+
+    @abstractmethod
+    def _meter(self) -> mm.Force:
+        """A Force of OpenMM whose energy is the value of the coordinate."""
+
     def measure(self, system: mm.System, positions: np.ndarray) -> float | None:
         self._require_particles(system)
         meter = self._meter()
-        self._set_periodic(meter, system)
+        meter.setUsesPeriodicBoundaryConditions(self._is_periodic(system))
         bare = mm.System()
         for i in range(system.getNumParticles()):
             bare.addParticle(system.getParticleMass(i))
@@ -254,7 +271,7 @@ def _expression(name: str, *particles: int) -> mm.Force:
 
 
 @dataclass(frozen=True)
-class Distance(_Constrained):
+class Distance(_Metered):
     """The distance of two particles (nm)."""
 
     particle1: int  #: an index, or an atom of a Topology, which becomes its index
@@ -270,7 +287,7 @@ class Distance(_Constrained):
 
 
 @dataclass(frozen=True)
-class CentroidDistance(_Constrained):
+class CentroidDistance(_Metered):
     """The distance of the centres of mass of two groups of particles (nm)."""
 
     particles1: tuple[int, ...]
@@ -289,7 +306,7 @@ class CentroidDistance(_Constrained):
 
 
 @dataclass(frozen=True)
-class Angle(_Constrained):
+class Angle(_Metered):
     """The angle at the second of three particles (rad)."""
 
     particle1: int
@@ -308,7 +325,7 @@ class Angle(_Constrained):
 
 
 @dataclass(frozen=True)
-class Dihedral(_Constrained):
+class Dihedral(_Metered):
     """The dihedral of four particles (rad), with the sign of PeriodicTorsionForce."""
 
     particle1: int
@@ -328,5 +345,46 @@ class Dihedral(_Constrained):
         return _expression("dihedral", self.particle1, self.particle2, self.particle3, self.particle4)
 
 
+@dataclass(frozen=True)
+class CoordinationNumber(_Constrained):
+    """How many particles of one group are near those of another one: sum_ij (1 - (r_ij/r0)^n)/(1 - (r_ij/r0)^m), as
+    ConstraintForce.addCoordinationNumber() has it. It has no unit."""
+
+    particles1: tuple[int, ...]
+    particles2: tuple[int, ...]
+    r0: float  #: nm, or a Quantity, which becomes a number
+    n: int = 6
+    m: int = 12
+    cutoff: float = 0.0  #: likewise; 0: r0 10^(5/(m-n))
+    periodic: bool | None = None
+    _kind = NUMBER
+    unit_name = "dimensionless"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("r0", "cutoff"):
+            object.__setattr__(self, name, to_number(getattr(self, name), "nanometer", type(self).__name__, name))
+
+    @property
+    def label(self) -> str:
+        return f"coordination number of {len(self.particles1)} and {len(self.particles2)} particles"
+
+    @property
+    def _further(self) -> dict[str, Any]:
+        return {"r0": self.r0, "n": self.n, "m": self.m, "cutoff": self.cutoff}
+
+    def _is_as_in(self, block: Block, number: int) -> bool:
+        *lengths, n, m = (block.further(number)[name] for name in ("r0", "cutoff", "n", "m"))
+        found = [length.value_in_unit(unit.nanometer) for length in lengths]
+        return (n, m) == (self.n, self.m) and np.allclose(found, (self.r0, self.cutoff), rtol=1e-12, atol=0)
+
+    def measure(self, system: mm.System, positions: np.ndarray) -> float | None:
+        self._require_particles(system)
+        vectors = system.getDefaultPeriodicBoxVectors()
+        box = np.array([vector.value_in_unit(unit.nanometer) for vector in vectors])
+        how = {**self._further, "box": box if self._is_periodic(system) else None}
+        return coordination_number(positions, *self._entries, **how)
+
+
 #: Classes of coordinates that ConstraintForce holds, by their kind.
-BY_KIND = (Distance, Angle, Dihedral, CentroidDistance)
+BY_KIND = (Distance, Angle, Dihedral, CentroidDistance, CoordinationNumber)

@@ -57,4 +57,5 @@ def to_coordinate(source: Any, given: Any) -> Coordinate:
             "as freeenergy.Distance(4, 8) and a System without a constraint on it."
         )
     periodic = block.force.usesPeriodicBoundaryConditions()
-    return BY_KIND[block.kind](*block.entries(source, index), periodic=periodic, held=(block.place, index))
+    further = {**block.further(index), "periodic": periodic, "held": (block.place, index)}
+    return BY_KIND[block.kind](*block.entries(source, index), **further)

@@ -205,7 +205,7 @@ def _draw(
         total = 2 * np.nan_to_num(profile.error) + spacing
         also = "and the error of integration" if is_known else "error of integration"
         axes.fill_between(x, y - total, y + total, alpha=0.15, label=also, **band)
-    axes.set_xlabel(f"{profile.coordinate.label} ({unit})")
+    axes.set_xlabel(f"{profile.coordinate.label} ({unit})" if unit else profile.coordinate.label)
     axes.set_ylabel(name)
     axes.margins(y=0.18)  # room for the legend
     axes.legend(loc="upper center", ncols=2, fontsize="small")
@@ -215,14 +215,14 @@ def _draw(
 def _shown_values(profile: _Profile) -> tuple[np.ndarray, str]:
     """Those of the coordinate, and their unit: angles in degrees."""
     name = profile.coordinate.unit_name
-    unit = {"radian": "degrees", "nanometer": "nm"}.get(name, name)
+    unit = {"radian": "degrees", "nanometer": "nm", "dimensionless": ""}.get(name, name)
     return profile.values * (180 / pi if unit == "degrees" else 1), unit
 
 
 def _line(profile: _Profile) -> str:
     """The beginning of a representation."""
     values, unit = _shown_values(profile)
-    ends = f"{values[0]:.4g} to {values[-1]:.4g} {unit}"
+    ends = f"{values[0]:.4g} to {values[-1]:.4g} {unit}".rstrip()
     name, count = type(profile).__name__, len(profile.values)
     return f"{name}({profile.coordinate.label}, {count} values, {ends}, {profile.temperature:g} K"
 

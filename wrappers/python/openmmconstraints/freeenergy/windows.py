@@ -78,8 +78,8 @@ def run_window(
     positions : array or Quantity
         of shape (numParticles, 3), in nm
     coordinate : Coordinate
-        what is held: Distance, CentroidDistance, Angle or Dihedral; or what addDistance(), addDihedral(), ... returned,
-        or (force, "dihedral", 0), for a constraint of the System, whose value is set then
+        what is held: Distance, CentroidDistance, CoordinationNumber, Angle or Dihedral; or what addDistance(),
+        addDihedral(), ... returned, or (force, "dihedral", 0), for a constraint of the System, whose value is set then
     value : float or Quantity
         in the coordinate's unit
     integrator : RattleLangevinIntegrator

@@ -10,7 +10,7 @@ import numpy as np
 
 from openmmconstraints.health.checker import Diagnosis, Group
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.inspection.kinds import BODY, CENTROIDS, DISTANCE, RECOGNIZED, RIGID
+from openmmconstraints.inspection.kinds import BODY, LENGTHS, RECOGNIZED, RIGID
 from openmmconstraints.inspection.listing import Listing
 
 #: Differences from a shape that are worth a number: relative, or rad.
@@ -37,7 +37,7 @@ def _absorbed(listing: Listing, diagnosis: Diagnosis) -> Iterator[Finding]:
     message = f"{listing.describe(k)} is held by a rigid body: it is not solved, and its multiplier is 0.{others}"
     values = {"deviation": deviation}
     if deviation > SMALL:
-        is_length = listing.kind[k] in (DISTANCE, CENTROIDS)
+        is_length = listing.kind[k] in LENGTHS
         by = f"{100 * deviation:.2g} %" if is_length else f"{np.degrees(deviation):.2g} degrees"
         message += (
             f" It differs from the body's shape, which is kept, by {by}{', the most of these' if others else ''}."

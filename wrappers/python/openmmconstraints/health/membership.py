@@ -10,7 +10,7 @@ import numpy as np
 import openmm as mm
 
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.inspection.kinds import CENTROIDS, DISTANCE, EXPRESSION
+from openmmconstraints.inspection.kinds import EXPRESSION, LENGTHS, symbol_of
 from openmmconstraints.inspection.listing import Listing, is_ours, is_periodic
 from openmmconstraints.inspection.molecules import what_moves_apart
 from openmmconstraints.wrapper import ClusterInfo
@@ -78,7 +78,7 @@ def _moved_apart(system: mm.System, listing: Listing) -> Iterator[Finding]:
 
 
 def _images(system: mm.System, listing: Listing) -> Iterator[Finding]:
-    lengths = np.isin(listing.kind, (DISTANCE, CENTROIDS)) & listing.valid
+    lengths = np.isin(listing.kind, LENGTHS) & listing.valid
     if listing.periodic_system:
         long = np.flatnonzero(lengths & ~listing.periodic & (listing.target > listing.half_width))
         if len(long):
@@ -131,6 +131,6 @@ def _moving(listing: Listing) -> Iterator[Finding]:
         k = int(interpolated[0])
         message = (
             f'{listing.describe(k)} changes with the Context parameter "{listing.parameter[k]}"; at its default it is '
-            f"{listing.target[k]:.4g} {'nm' if listing.kind[k] in (DISTANCE, CENTROIDS) else 'rad'}."
+            f"{f'{listing.target[k]:.4g} {symbol_of(listing.kind[k])}'.strip()}."
         )
         yield _finding(listing, "note", "interpolated", interpolated, message, "")

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from openmm.unit import is_quantity
+
 from openmmconstraints.inspection.html import paragraph, table
-from openmmconstraints.inspection.kinds import METHODS, NOUNS, motion_of, number_of
+from openmmconstraints.inspection.kinds import METHODS, NOUNS, motion_of, number_of, parameters_of
 from openmmconstraints.inspection.labels import quoted
 from openmmconstraints.wrapper import (
     ConstraintForce,
@@ -58,10 +60,10 @@ def _force_line(self) -> str:
 
 def _force_html(self) -> str:
     rows: list[tuple[object, ...]] = []
-    for kind, method in enumerate(METHODS):
+    for kind in range(len(METHODS)):
         number = number_of(self, kind)
         for index in range(min(number, MOST_ROWS)):
-            *particles, value = getattr(self, f"get{method}Parameters")(index)
+            particles, value, _ = parameters_of(self, kind, index)
             rate, _ = motion_of(self, kind, index)
             moves = _quantity(rate) if rate._value else ""
             rows.append((NOUNS[kind], index, _particles(particles), _quantity(value), moves))
@@ -134,5 +136,5 @@ def _particles(entries) -> str:
 
 
 def _quantity(value) -> str:
-    """A number of four digits with its unit."""
-    return f"{value._value:.4g} {value.unit.get_symbol()}"
+    """A number of four digits with its unit, if it has one."""
+    return f"{value._value:.4g} {value.unit.get_symbol()}" if is_quantity(value) else f"{value:.4g}"

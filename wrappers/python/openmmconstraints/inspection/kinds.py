@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import openmm as mm
 from openmm import unit
@@ -14,20 +14,23 @@ from openmmconstraints.wrapper import ConstraintForce, CustomCentroidConstraintF
 #: A Force of this package.
 Ours: TypeAlias = ConstraintForce | CustomConstraintForce | CustomCentroidConstraintForce
 
-DISTANCE, ANGLE, DIHEDRAL, CENTROIDS, EXPRESSION, BODY = range(6)
+DISTANCE, ANGLE, DIHEDRAL, CENTROIDS, NUMBER, EXPRESSION, BODY = range(7)
 #: What messages call them, and how many particles one has (0: any number).
-NOUNS = ("distance", "angle", "dihedral", "centroid distance", "expression", "rigid body")
-SIZES = (2, 3, 4, 0, 0, 0)
+NOUNS = ("distance", "angle", "dihedral", "centroid distance", "coordination number", "expression", "rigid body")
+SIZES = (2, 3, 4, 0, 0, 0, 0)
 #: The name of the Forces that moveConstraints(), constrain() and freeze() add (openmmapi/src/MoveConstraints.cpp).
 MOVED_CONSTRAINTS = "MovedConstraints"
-#: Kinds whose values are in radians; of all others with a value, in nm.
+#: Kinds whose values are in radians, and in nm; coordination numbers have no unit.
 ANGLES = (ANGLE, DIHEDRAL)
+LENGTHS = (DISTANCE, CENTROIDS)
 #: Kinds of groups of constraints: ConstraintGroup::Kind in openmmconstraints/Diagnosis.h.
 REDUNDANT, STRAIGHT, FLAT, SPATIAL, ILL_CONDITIONED, RIGID = range(6)
 #: Those of rigid bodies that distances and angles hold.
 RECOGNIZED = (STRAIGHT, FLAT, SPATIAL)
 #: What methods of ConstraintForce call those of its kinds that have a multiplier, in the order of getMultipliers().
-METHODS = ("Distance", "Angle", "Dihedral", "CentroidDistance")
+METHODS = ("Distance", "Angle", "Dihedral", "CentroidDistance", "CoordinationNumber")
+#: Names of the parameters that come after the target.
+_FURTHER = {NUMBER: ("r0", "n", "m", "cutoff")}
 
 
 def number_of(force: ConstraintForce, kind: int) -> int:
@@ -35,10 +38,25 @@ def number_of(force: ConstraintForce, kind: int) -> int:
     return getattr(force, f"getNum{METHODS[kind]}s")()
 
 
-def constraint_of(force: ConstraintForce, kind: int, index: int) -> tuple[list[int], unit.Quantity]:
+def parameters_of(
+    force: ConstraintForce, kind: int, index: int
+) -> tuple[list[Any], unit.Quantity | float, dict[str, Any]]:
+    """Of a constraint, by getDistanceParameters(), ...: its particles, or two groups of them; its target; and by name
+    what else it has, as r0 of a coordination number."""
+    values, names = getattr(force, f"get{METHODS[kind]}Parameters")(index), _FURTHER.get(kind, ())
+    *entries, target = values[: len(values) - len(names)]
+    return entries, target, dict(zip(names, values[len(values) - len(names) :], strict=True))
+
+
+def constraint_of(force: ConstraintForce, kind: int, index: int) -> tuple[list[int], unit.Quantity | float]:
     """Particles and target of a constraint: getDistanceParameters(), ... Those of two groups come one after another."""
-    *entries, target = getattr(force, f"get{METHODS[kind]}Parameters")(index)
+    entries, target, _ = parameters_of(force, kind, index)
     return [p for entry in entries for p in ([entry] if isinstance(entry, int) else entry)], target
+
+
+def symbol_of(kind: int) -> str:
+    """The unit of its values, "nm" or "rad"; "" if there is none."""
+    return "rad" if kind in ANGLES else "nm" if kind in LENGTHS else ""
 
 
 def motion_of(force: ConstraintForce, kind: int, index: int) -> tuple[unit.Quantity, unit.Quantity]:
@@ -82,7 +100,7 @@ def weighted_by_mass(force: CustomConstraintForce | CustomCentroidConstraintForc
     return frozenset(p for particles, weights in members if not weights for p in particles)
 
 
-def interpolation_of(force: ConstraintForce, kind: int, index: int) -> tuple[str, unit.Quantity]:
+def interpolation_of(force: ConstraintForce, kind: int, index: int) -> tuple[str, unit.Quantity | float]:
     """Context parameter ("": none) and target where it is 1 of a constraint: getDistanceInterpolation(), ..."""
     parameter, target1 = getattr(force, f"get{METHODS[kind]}Interpolation")(index)
     return parameter, target1

@@ -11,7 +11,7 @@ import openmm as mm
 from openmm import app
 
 from openmmconstraints.inspection.arguments import require
-from openmmconstraints.inspection.kinds import ANGLES, CENTROIDS, EXPRESSION, NOUNS
+from openmmconstraints.inspection.kinds import CENTROIDS, EXPRESSION, NOUNS, NUMBER, symbol_of
 from openmmconstraints.inspection.numbering import block_of, blocks_of
 from openmmconstraints.wrapper import ConstraintForce, CustomCentroidConstraintForce, CustomConstraintForce
 
@@ -69,15 +69,17 @@ def coordinate_label(system: mm.System, names: Sequence[str], constraint: int) -
     """
     block, index = block_of(blocks_of(system), constraint)
     particles = block.particles(system, index)
-    if block.kind == CENTROIDS:
+    if block.kind in (CENTROIDS, NUMBER):
         sizes = " and ".join(str(len(group)) for group in block.entries(system, index))
-        what, shown = f"distance of the centres of {sizes} particles", []
+        of = "distance of the centres" if block.kind == CENTROIDS else NOUNS[NUMBER]
+        what, shown = f"{of} of {sizes} particles", []
     else:
         shown = particles[:MAX_NAMED]
         what = "-".join(map(str, shown)) + ("-..." if len(particles) > MAX_NAMED else "")
         noun = f"{quoted(block.force, MOST_QUOTED)} of" if block.kind == EXPRESSION else NOUNS[block.kind]
         what = f"{noun} {what}"
-    unit = {EXPRESSION: "kJ/mol per unit of it"}.get(block.kind, f"kJ/mol/{'rad' if block.kind in ANGLES else 'nm'}")
+    symbol = symbol_of(block.kind)
+    unit = "kJ/mol per unit of it" if block.kind == EXPRESSION else f"kJ/mol/{symbol}" if symbol else "kJ/mol"
     known = by_residue(names, shown)
     return (f"{what} ({known})" if known else what), unit
 

@@ -17,6 +17,7 @@ from openmmconstraints.inspection.kinds import (
     EXPRESSION,
     METHODS,
     NOUNS,
+    NUMBER,
     SIZES,
     constraint_of,
     default_of,
@@ -39,9 +40,9 @@ STILL = (0.0, 0.0)
 class Listing:
     """Constraints k = 0 ... K-1, then the rigid bodies, which have no multiplier. Invalid ones are listed too.
 
-    kind, target (nm or rad, 0 where there is none) at start_time (ps), rate (per ps), force (-1: the System), index (in
-    its Force), periodic, valid: arrays [K + bodies]; particles of k: particle[start[k]:start[k + 1]]. parameter: by k,
-    the Context parameter that interpolates its target, which is that of the parameter's default.
+    kind, target (nm, rad or a number, 0 where there is none) at start_time (ps), rate (per ps), force (-1: the System),
+    index (in its Force), periodic, valid: arrays [K + bodies]; particles of k: particle[start[k]:start[k + 1]].
+    parameter: by k, the Context parameter that interpolates its target, which is that of the parameter's default.
     """
 
     def __init__(self, system: mm.System, names: Sequence[str] | None = None) -> None:
@@ -120,9 +121,9 @@ class Listing:
         return tuple(self.particle[self.start[k] : self.start[k + 1]].tolist())
 
     def is_of_groups(self, k: int) -> bool:
-        """Whether a constraint is of centroids of groups, whose particles it does not join to a molecule."""
+        """Whether a constraint is of groups, whose particles it does not join to a molecule."""
         of_force = self._class_of.get(int(self.force[k]), "")
-        return bool(self.kind[k] == CENTROIDS) or of_force == CustomCentroidConstraintForce.__name__
+        return int(self.kind[k]) in (CENTROIDS, NUMBER) or of_force == CustomCentroidConstraintForce.__name__
 
     def by_mass(self, k: int) -> frozenset[int]:
         """Particles of a constraint that count in a centroid by their masses."""

@@ -25,6 +25,7 @@ from openmmconstraints.inspection.kinds import (
     constraint_of,
     number_of,
     own_force,
+    parameters_of,
     particles_of,
 )
 from openmmconstraints.wrapper import ConstraintForce
@@ -67,8 +68,12 @@ class Block:
     def entries(self, system: mm.System, index: int) -> list[Any]:
         """What one of them joins, as its Force lists it: particles, or groups of them."""
         if isinstance(self.force, ConstraintForce):
-            return getattr(self.force, f"get{METHODS[self.kind]}Parameters")(index)[:-1]
+            return parameters_of(self.force, self.kind, index)[0]
         return self.particles(system, index)
+
+    def further(self, index: int) -> dict[str, Any]:
+        """What one of them has besides particles and a target, by name."""
+        return parameters_of(self.force, self.kind, index)[2] if isinstance(self.force, ConstraintForce) else {}
 
     def particles(self, system: mm.System, index: int) -> list[int]:
         """Of one of them, by its index among them."""

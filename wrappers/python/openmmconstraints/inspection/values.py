@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,20 @@ from openmm import unit
 from openmmconstraints._constraint_index import same_force
 from openmmconstraints._quantities import to_quantity
 from openmmconstraints.inspection.bonds import minimum_image
+from openmmconstraints.inspection.coordination import coordination_number
 from openmmconstraints.inspection.expressions import evaluate_expressions
-from openmmconstraints.inspection.kinds import ANGLE, ANGLES, CENTROIDS, DISTANCE, METHODS, NOUNS, Ours, number_of
+from openmmconstraints.inspection.kinds import (
+    ANGLE,
+    CENTROIDS,
+    DISTANCE,
+    METHODS,
+    NOUNS,
+    NUMBER,
+    Ours,
+    number_of,
+    parameters_of,
+    symbol_of,
+)
 from openmmconstraints.inspection.labels import MAX_NAMED
 from openmmconstraints.inspection.system import particle_masses
 from openmmconstraints.wrapper import ConstraintForce, CustomCentroidConstraintForce, CustomConstraintForce
@@ -28,7 +40,7 @@ class Measured:
 
     name: str  #: its kind and particles: "dihedral 4-6-8-14"
     value: float
-    unit_name: str | None  #: in openmm.unit; None: of an expression, which has none
+    unit_name: str | None  #: in openmm.unit; None: it has none, as an expression
 
 
 @dataclass(frozen=True)
@@ -77,8 +89,8 @@ def getValues(self: Ours, context: mm.Context) -> dict[str, unit.Quantity | floa
     Returns
     -------
     dict[str, openmm.unit.Quantity | float]
-        {"distance 0-1": 0.15 nm, "dihedral 4-6-8-14": 1.05 rad}; the value of an expression is a plain number. The
-        second of two constraints of the same particles is called "distance 0-1 (2)"
+        {"distance 0-1": 0.15 nm, "dihedral 4-6-8-14": 1.05 rad}; coordination numbers and the values of expressions are
+        plain numbers. The second of two constraints of the same particles is called "distance 0-1 (2)"
 
     Raises
     ------
@@ -117,8 +129,9 @@ def measure(force: Ours, moment: Moment, which: Sequence[int] | None = None) -> 
     found: dict[tuple[int, int], Measured] = {}
     for kind in range(len(METHODS)):
         indices = [i for of_kind, i in chosen if of_kind == kind]
-        entries = [getattr(force, f"get{METHODS[kind]}Parameters")(i)[:-1] for i in indices]
-        values = _evaluate(kind, entries, force.usesPeriodicBoundaryConditions(), moment)
+        given = [parameters_of(force, kind, i) for i in indices]
+        entries = [one[0] for one in given]
+        values = _evaluate(kind, entries, [one[2] for one in given], force.usesPeriodicBoundaryConditions(), moment)
         for i, entry, value in zip(indices, entries, values, strict=True):
             found[kind, i] = Measured(f"{NOUNS[kind]} {_label(entry)}", float(value), _unit_of(kind))
     return [found[place] for place in chosen]
@@ -132,7 +145,7 @@ def measure_system(system: mm.System, moment: Moment, which: Sequence[int]) -> l
     for k in which:
         first, second, length = system.getConstraintParameters(k)
         takes_image = periodic and length.value_in_unit(unit.nanometer) <= half_width
-        [value] = _evaluate(DISTANCE, [(first, second)], takes_image, moment)
+        [value] = _evaluate(DISTANCE, [(first, second)], [{}], takes_image, moment)
         measured.append(Measured(f"{NOUNS[DISTANCE]} {first}-{second}", float(value), _unit_of(DISTANCE)))
     return measured
 
@@ -148,9 +161,9 @@ def _measure_expressions(
     return [Measured(f"{noun} {_label(p)}", float(v), None) for p, v in zip(points, values, strict=True)]
 
 
-def _unit_of(kind: int) -> str:
+def _unit_of(kind: int) -> str | None:
     """In openmm.unit."""
-    return "radian" if kind in ANGLES else "nanometer"
+    return {"rad": "radian", "nm": "nanometer"}.get(symbol_of(kind))
 
 
 def _label(entries: Sequence[Any]) -> str:
@@ -161,8 +174,10 @@ def _label(entries: Sequence[Any]) -> str:
     )
 
 
-def _evaluate(kind: int, entries: Sequence[Sequence[Any]], periodic: bool, moment: Moment) -> np.ndarray:
-    """The coordinates [n] of n constraints of a kind, given the particles of each."""
+def _evaluate(
+    kind: int, entries: Sequence[Sequence[Any]], further: Sequence[Mapping[str, Any]], periodic: bool, moment: Moment
+) -> np.ndarray:
+    """The coordinates [n] of n constraints of a kind, given the particles of each, and what else each has."""
     if not entries:
         return np.empty(0)
 
@@ -173,6 +188,9 @@ def _evaluate(kind: int, entries: Sequence[Sequence[Any]], periodic: bool, momen
     if kind == CENTROIDS:  # centres are those of positions as they are; their separation takes the image
         centres = np.array([[_centre(x, moment.system, group) for group in entry] for entry in entries])
         return np.linalg.norm(image(centres[:, 1] - centres[:, 0]), axis=1)
+    if kind == NUMBER:
+        each = ({**how, "box": moment.box if periodic else None} for how in further)
+        return np.array([coordination_number(x, *groups, **how) for groups, how in zip(entries, each, strict=True)])
     places = x[np.array(entries, dtype=int)]  # [n, particles, 3]
     bonds = image(places[:, 1:] - places[:, :-1])
     if kind == DISTANCE:
