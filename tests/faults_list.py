@@ -37,6 +37,13 @@ FAULTS = (
         "failure",
     ),
     Fault(
+        "self-pairs",
+        "a particle of both groups of a coordination number is a pair with itself",
+        "core/constraints/CoordinationNumber.cpp",
+        "if (!(R >= f.end) && i != j) {",
+        "if (!(R >= f.end)) {",
+    ),
+    Fault(
         "turn-gradient",
         "a factor of two is left out in the gradient of a linear body's turn",
         "core/rigid/rigidMotion.cc",
