@@ -306,6 +306,20 @@ TEST_P(CoordinationNumbers, KeepTheirValueAndTheEnergy) {
 INSTANTIATE_TEST_SUITE_P(All, CoordinationNumbers, testing::ValuesIn(constantEnergySetups()),
                          [](const auto& info) { return nameOf(info.param); });
 
+TEST(CoordinationNumber, IsHeldByEveryOtherIntegrator) {
+    for (const char* platform : {"Reference", "CPU"})
+        for (const char* integrator : {"RattleLangevin", "GeodesicLangevin", "RattleNoseHoover", "RattleMTS",
+                                       "RattleMTSLangevin", "ConstraintForce"}) {
+            SCOPED_TRACE(std::string(platform) + integrator);
+            Shells shells(Shells::Place::Triclinic);
+            Simulation s = shells.simulate({platform, ConstraintIntegrator::Automatic, integrator}, 0.0005);
+            s.integrator->step(40);
+            const bool drifts = std::string(integrator) == "ConstraintForce";
+            EXPECT_NEAR(shells.number(s.positions()), shells.start, drifts ? 1e-3 : Shells::bound(platform));
+            EXPECT_GT(distance(s.positions(), shells.positions), 0.005);
+        }
+}
+
 class ChangingNumbers : public CoordinationNumbers {};
 
 TEST_P(ChangingNumbers, FollowARateAParameterAndAnUpdate) {
