@@ -165,8 +165,7 @@ protected:
     /** Whether Context parameters that constraints depend on are different from those with which the positions were
      *  projected last. If so, the state has to be projected before any part of a step computes an energy. */
     bool hasNewParameters(OpenMM::ContextImpl& context) const {
-        const std::vector<double> now = parameters(context);
-        return now != metParameters || differs(met->ofPositions, now);
+        return parameters(context) != metParameters;
     }
     /** Present values of the Context parameters that constraints depend on, as ConstraintSolver::getGlobals(). */
     std::vector<double> parameters(OpenMM::ContextImpl& context) const;
