@@ -38,6 +38,7 @@ WRAPPER = (
     "_proxies",
     "_quantities",
     "_rates",
+    "_warnings",
     "wrapper",
 )
 

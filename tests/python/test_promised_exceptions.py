@@ -75,6 +75,7 @@ def filled_forces():
     force.addAngle(0, 1, 2, 1.9)
     force.addDihedral(0, 1, 2, 3, 1)
     force.addCentroidDistance([0, 1], [2, 3], 0.2)
+    force.addCoordinationNumber([0, 1], [2, 3], 1.5, 0.2)
     force.addRigidBody([0, 1, 2], X[:3])
     particles, groups = mc.CustomConstraintForce(1, "a*x1 - g"), mc.CustomCentroidConstraintForce(1, "a*x1 - g")
     for one in (particles, groups):
@@ -90,6 +91,7 @@ def filled_forces():
 #: Values that methods take besides the index.
 FITTING: dict[str, Any] = {
     "distance": 0.1, "distance1": 0.1, "angle": 1.0, "angle1": 1.0, "rate": 0.0, "startTime": 0.0, "parameter": "way",
+    "number": 1.5, "number1": 1.6, "r0": 0.2, "n": 6, "m": 12, "cutoff": 0.0,
     "particles": [0], "particles1": [0], "particles2": [1], "positions": X[:1], "name": "b", "defaultValue": 0.0,
     "groups": [0], "weights": [1.0], "parameters": [1.0],
 }  # fmt: skip
