@@ -251,7 +251,6 @@ for name in (
     "no root, block",
     "body parts Rattle",
     "joints Rattle",
-    "parts RattleLangevin",
     "parts of all kinds",
     "border",
 ):
