@@ -16,6 +16,20 @@ namespace ConstraintPlugin {
 
 namespace {
 
+/** A problem of a constraint that the set does not hold yet. @param what  "centroid distance" */
+ConstraintProblem problemOfNext(const ConstraintSet& set, const Constraint& c, const char* what, const char* kind,
+                                const std::vector<int>& particles, const std::string& why, const std::string& remedy,
+                                double value, double bound) {
+    return {kind,
+            {(int) set.constraints.size()},
+            particles,
+            value,
+            bound,
+            std::string(what) + " " + std::to_string(c.index) + " of the ConstraintForce with index " +
+                std::to_string(c.force) + ": " + why,
+            remedy};
+}
+
 /** What is wrong with the groups of a centroid distance, which the set does not hold yet: both need particles with
  * mass, each once. */
 Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, const Constraint& c) {
@@ -23,14 +37,7 @@ Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, c
     double distance;
     force.getCentroidDistanceParameters(c.index, groups[0], groups[1], distance);
     const auto problem = [&](const std::vector<int>& particles, const std::string& why, double value, double bound) {
-        return ConstraintProblem{"particles",
-                                 {(int) set.constraints.size()},
-                                 particles,
-                                 value,
-                                 bound,
-                                 "centroid distance " + std::to_string(c.index) +
-                                     " of the ConstraintForce with index " + std::to_string(c.force) + ": " + why,
-                                 ""};
+        return problemOfNext(set, c, "centroid distance", "particles", particles, why, "", value, bound);
     };
     for (const std::vector<int>& group : groups) {
         if (const int twice = findRepeated(group); twice >= 0)
@@ -101,14 +108,7 @@ Found findNumberProblem(const ConstraintSet& set, const ConstraintForce& force, 
     const std::string setThem = "setCoordinationNumberParameters(" + std::to_string(c.index) + ", ...) with ";
     const auto problem = [&](const char* kind, const std::vector<int>& particles, const std::string& why,
                              const std::string& remedy, double value, double bound = ConstraintProblem::none) {
-        return ConstraintProblem{kind,
-                                 {(int) set.constraints.size()},
-                                 particles,
-                                 value,
-                                 bound,
-                                 "coordination number " + std::to_string(c.index) +
-                                     " of the ConstraintForce with index " + std::to_string(c.force) + ": " + why,
-                                 setThem + remedy};
+        return problemOfNext(set, c, "coordination number", kind, particles, why, setThem + remedy, value, bound);
     };
     for (const std::vector<int>& group : groups) {
         if (group.empty())
