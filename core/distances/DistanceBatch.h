@@ -6,6 +6,7 @@
 #include "Box.h"
 #include "DistancePattern.h"
 #include "LaneRecords.h"
+#include <algorithm>
 #include <memory>
 
 namespace ConstraintPlugin {
@@ -17,17 +18,43 @@ struct DistanceCluster {
     std::vector<double> lengths;     ///< [rows] nm, by position in the pattern
 };
 
-/** Result of a stage of a batch. */
-struct BatchReport {
+/** Result of a stage of clusters that are solved side by side. */
+struct LaneReport {
     bool converged = false; ///< if not, displacements and velocities are unchanged
     int iterations = 0;
     double maxError = 0; ///< in units of the tolerance
 };
 
+/** Result of a stage of a batch. */
+struct BatchReport {
+    struct Clusters { // begin ... end-1 of the batch
+        int begin = 0, end = 0;
+    };
+    int iterations = 0;             ///< of those that converged, at most
+    double maxError = 0;            ///< of these
+    Clusters worst;                 ///< those that have it; empty if none converged
+    std::vector<Clusters> unsolved; ///< those that did not converge
+
+    bool hasSolved() const {
+        return worst.begin < worst.end;
+    }
+    void add(const LaneReport& one, Clusters clusters) {
+        if (!one.converged) {
+            unsolved.push_back(clusters);
+            return;
+        }
+        iterations = std::max(iterations, one.iterations);
+        if (!hasSolved() || one.maxError > maxError) {
+            maxError = one.maxError;
+            worst = clusters;
+        }
+    }
+};
+
 struct ThreadWorkspace;
 
-/** Clusters of one pattern that are solved together. sigma is (|s|^2 - L^2)/2, whose gradient is the bond vector
- * itself, so no square roots are needed. */
+/** Clusters of one pattern: those of a batch are solved one after the other, or several side by side. sigma is (|s|^2 -
+ * L^2)/2, whose gradient is the bond vector itself, so no square roots are needed. */
 class DistanceBatch {
 public:
     virtual ~DistanceBatch() = default;
@@ -49,7 +76,7 @@ public:
         return -1;
     }
     /** Multipliers of lengths (not of their squares) in the last stage.
-     *  @param firstRow    [clusters] where in byRow each cluster's rows begin
+     *  @param firstRow    [clusters] where in byRow each cluster's rows begin; -1: leave it out
      *  @param[out] byRow  [all rows] */
     virtual void getPositionMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const = 0;
     virtual void getVelocityMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const = 0;
@@ -211,21 +238,20 @@ private:
     }
 };
 
-/** Multipliers of lengths; during the solve, of |s|^2/2. */
+/** Copy the multipliers of clusters that are solved side by side.
+ *  @param value       [rows] of lengths
+ *  @param firstRow    [clusters] as in DistanceBatch::getPositionMultipliers()
+ *  @param[out] byRow  [all rows] */
 template <class Number>
-struct DistanceMultipliers {
-    explicit DistanceMultipliers(int rows) : value(rows) {
+void copyMultipliers(const DistancePattern& pattern, const Number* value, const int* firstRow, int numClusters,
+                     std::vector<double>& byRow) {
+    for (int k = 0; k < pattern.numRows(); k++) {
+        const int row = pattern.positionOf[k];
+        for (int cluster = 0; cluster < numClusters; cluster++)
+            if (firstRow[cluster] >= 0)
+                byRow[firstRow[cluster] + k] = LaneTraits<Number>::lane(value[row], cluster);
     }
-    void get(const DistancePattern& pattern, const std::vector<int>& firstRow, std::vector<double>& byRow) const {
-        using Traits = LaneTraits<Number>;
-        for (int k = 0; k < pattern.numRows(); k++) {
-            const int row = pattern.positionOf[k];
-            for (int cluster = 0; cluster < (int) firstRow.size(); cluster++)
-                byRow[firstRow[cluster] + k] = Traits::lane(value[row], cluster);
-        }
-    }
-    Aligned<Number> value; ///< [rows]
-};
+}
 
 } // namespace ConstraintPlugin
 

@@ -48,6 +48,14 @@ public:
         bool isShared = false;   ///< all threads work on it, rather than one thread on it and its task's others
         bool isAtBorder = false; ///< whether its clusters are
         std::vector<DistanceCluster> variable{}; ///< its clusters, if Context parameters change lengths of any
+        /** firstRow, but -1 of clusters that a stage has not solved. */
+        std::vector<int> solvedRows(const BatchReport& report) const {
+            std::vector<int> rows = firstRow;
+            const BatchReport::Clusters all{0, (int) rows.size()};
+            for (const BatchReport::Clusters& some : report.hasSolved() ? report.unsolved : std::vector{all})
+                std::fill(rows.begin() + some.begin, rows.begin() + some.end, -1);
+            return rows;
+        }
     };
     struct Task { // batches begin ... end-1
         int begin, end;
@@ -73,7 +81,7 @@ public:
     std::vector<int> notServed; // clusters, ascending
 
 private:
-    std::vector<int> worstRows(const Batch& batch) const;
+    std::vector<int> worstRows(const Batch& batch, BatchReport::Clusters some) const;
 
     const ConstraintGraph& graph;
     std::vector<Task> tasks;
@@ -190,7 +198,9 @@ private:
         const bool useLanes = pattern.numRows() <= maxLaneRows && (int) all.size() >= minLaneClusters;
         const bool isSmall = useLanes && hasSmallBatch(pattern);
         const int lanes = isSmall ? lanesOfSmallBatches() : LaneTraits<Lanes>::width;
-        const std::size_t width = useLanes ? lanes : 1;
+        std::size_t width = useLanes ? lanes : 1; // clusters of a batch
+        if (isSmall)                              // a task
+            width *= (taskRows - 1) / (lanes * pattern.numRows()) + 1;
         const DistanceBatch* last = nullptr;
         for (std::size_t begin = 0; begin < all.size(); begin += width) {
             std::vector<const DistanceCluster*> together;
@@ -284,11 +294,12 @@ DistanceSolver::Report DistanceSolver::Batches::run(TaskRunner& runner, Which wh
     const Batch* worst = nullptr;
     for (const Batch& batch : all) {
         const BatchReport& one = batch.*result;
-        if (!one.converged) {
+        for (const BatchReport::Clusters& some : one.unsolved)
             if (isAsked(batch))
-                report.unsolved.insert(report.unsolved.end(), batch.clusters.begin(), batch.clusters.end());
+                report.unsolved.insert(report.unsolved.end(), batch.clusters.begin() + some.begin,
+                                       batch.clusters.begin() + some.end);
+        if (!one.hasSolved())
             continue;
-        }
         report.iterations = std::max(report.iterations, one.iterations);
         if (worst == nullptr || one.maxError > report.maxError) {
             report.maxError = one.maxError;
@@ -296,19 +307,21 @@ DistanceSolver::Report DistanceSolver::Batches::run(TaskRunner& runner, Which wh
         }
     }
     if (worst != nullptr)
-        report.worst = worstRows(*worst);
+        report.worst = worstRows(*worst, (worst->*result).worst);
     std::sort(report.unsolved.begin(), report.unsolved.end());
     return report;
 }
 
-std::vector<int> DistanceSolver::Batches::worstRows(const Batch& batch) const {
+std::vector<int> DistanceSolver::Batches::worstRows(const Batch& batch, BatchReport::Clusters some) const {
     const int worst = batch.solver->worstRow();
     if (worst >= 0)
         return {graph.clusters[batch.clusters[0]].begin + worst};
     std::vector<int> rows;
-    for (int c : batch.clusters)
-        for (int row = graph.clusters[c].begin; row < graph.clusters[c].end; row++)
+    for (int i = some.begin; i < some.end; i++) {
+        const Cluster& cluster = graph.clusters[batch.clusters[i]];
+        for (int row = cluster.begin; row < cluster.end; row++)
             rows.push_back(row);
+    }
     return rows;
 }
 
@@ -350,14 +363,13 @@ DistanceSolver::Report DistanceSolver::solveVelocities(const Real3* x, const Box
 
 void DistanceSolver::getPositionMultipliers(std::vector<double>& byRow) const {
     for (const Batches::Batch& batch : batches->all)
-        if (batch.position.converged)
-            batch.solver->getPositionMultipliers(batch.firstRow, byRow);
+        batch.solver->getPositionMultipliers(batch.solvedRows(batch.position), byRow);
 }
 
 void DistanceSolver::getVelocityMultipliers(std::vector<double>& byRow, Which which) const {
     for (const Batches::Batch& batch : batches->all)
-        if (batch.velocity.converged && (which == Which::All || batch.isAtBorder))
-            batch.solver->getVelocityMultipliers(batch.firstRow, byRow);
+        if (which == Which::All || batch.isAtBorder)
+            batch.solver->getVelocityMultipliers(batch.solvedRows(batch.velocity), byRow);
 }
 
 } // namespace ConstraintPlugin

@@ -13,11 +13,10 @@ int lanesOfSmallBatches();
 /** Whether there is a small batch for a pattern. */
 bool hasSmallBatch(const DistancePattern& pattern);
 
-/** A batch of the most frequent shapes, with loops unrolled at compile time: stars of one to four distances (methyl,
- * amine, ammonium) and the triangle (water). Newton's method with a dense matrix for both stages,
- * and the closed form of RigidTriangle for the position stage of triangles.
- *  @param lanes     4 or 8
- *  @param clusters  1 to so many
+/** A batch of any number of clusters of the most frequent shapes, with loops unrolled at compile time: stars of one to
+ * four distances (methyl, amine, ammonium) and the triangle (water). Newton's method with a dense matrix for both
+ * stages, and the closed form of RigidTriangle for the position stage of triangles.
+ *  @param lanes     so many share lanes: 4 or 8
  *  @param like      as in DistanceData; a batch that this function made for the same pattern, or null */
 std::unique_ptr<DistanceBatch> makeSmallBatch(int lanes, const DistancePattern& pattern,
                                               const std::vector<const DistanceCluster*>& clusters,

@@ -35,10 +35,10 @@ public:
                                 int maxIterations, ThreadWorkspace& shared) override;
     int worstRow() const override;
     void getPositionMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const override {
-        lambda.get(data.pattern, firstRow, byRow);
+        copyMultipliers(data.pattern, lambda.data(), firstRow.data(), data.count, byRow);
     }
     void getVelocityMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const override {
-        mu.get(data.pattern, firstRow, byRow);
+        copyMultipliers(data.pattern, mu.data(), firstRow.data(), data.count, byRow);
     }
     void setLengths(const std::vector<const DistanceCluster*>& clusters, const DistanceBatch* like) override {
         data.setLengths(clusters, like == nullptr ? nullptr : &static_cast<const SparseBatch*>(like)->data);
@@ -65,13 +65,18 @@ private:
 
     // ---- all of a stage ----
     template <bool isLinear>
-    BatchReport solve(Workspace& work, const Stage& stage) const;
+    LaneReport solve(Workspace& work, const Stage& stage) const;
     template <bool isLinear>
     bool begin(Workspace& work, const Stage& stage) const;
     template <bool isLinear>
-    BatchReport iterate(Workspace& work, const Stage& stage) const;
+    LaneReport iterate(Workspace& work, const Stage& stage) const;
     bool refactorize(Workspace& work, const Stage& stage) const;
     bool mayHaveTurned(Workspace& work) const;
+    BatchReport reportOf(const LaneReport& report) const {
+        BatchReport result;
+        result.add(report, {0, data.count});
+        return result;
+    }
 
     // ---- all of a part that comes between two points where threads wait ----
     template <bool isLinear>
@@ -106,7 +111,7 @@ private:
     DistanceData<Number> data;
     SparseFactor<Number> factor{data};
     SparseLoops<Number> loops{data};
-    DistanceMultipliers<Number> lambda, mu;
+    Aligned<Number> lambda, mu; // [rows] multipliers of lengths; during a solve, of |s|^2/2
     Workspace own; // of a single cluster, whose factor is kept for the next stage; empty if there are several lanes
 };
 
@@ -247,11 +252,11 @@ bool SparseBatch<Number>::refactorize(Workspace& work, const Stage& stage) const
 /** Repeat A d lambda = -sigma until no error exceeds the tolerance. */
 template <class Number>
 template <bool isLinear>
-BatchReport SparseBatch<Number>::iterate(Workspace& work, const Stage& stage) const {
+LaneReport SparseBatch<Number>::iterate(Workspace& work, const Stage& stage) const {
     const DistancePattern& pattern = data.pattern;
     bool isSymmetric = true;
     double last = 0;
-    BatchReport report;
+    LaneReport report;
     for (;; report.iterations++) {
         loops.template evaluate<isLinear>(work, pattern.top, work.ofTop);
         Finding all = work.ofTop;
@@ -291,8 +296,8 @@ BatchReport SparseBatch<Number>::iterate(Workspace& work, const Stage& stage) co
 
 template <class Number>
 template <bool isLinear>
-BatchReport SparseBatch<Number>::solve(Workspace& work, const Stage& stage) const {
-    return begin<isLinear>(work, stage) ? iterate<isLinear>(work, stage) : BatchReport();
+LaneReport SparseBatch<Number>::solve(Workspace& work, const Stage& stage) const {
+    return begin<isLinear>(work, stage) ? iterate<isLinear>(work, stage) : LaneReport();
 }
 
 /** Whether isTurned() has to be asked: s.b > 0 follows from |s - b|^2 < |b|^2, and that from displacements of less than
@@ -316,21 +321,17 @@ BatchReport SparseBatch<Number>::solvePositions(const Real3* x, const Box& box, 
                                                 ThreadWorkspace& shared) {
     Workspace& work = workspace(shared);
     TaskRunner* runner = shared.runner;
-    Number* multiplier = lambda.value.data();
-    BatchReport report = solve<false>(work, {x, box, delta, 1, tolerance, maxIterations, multiplier, runner});
-    if (!report.converged)
-        return report;
-    if (mayHaveTurned(work)) {
+    Number* multiplier = lambda.data();
+    LaneReport report = solve<false>(work, {x, box, delta, 1, tolerance, maxIterations, multiplier, runner});
+    if (report.converged && mayHaveTurned(work))
         everywhere(nullptr,
                    [&](const Part& part) { report.converged = report.converged && !loops.isTurned(work, part); });
-        if (!report.converged)
-            return report;
-    }
-    everywhere(runner, [&](const Part& part) {
-        loops.storeMoved(work, delta, velocity, perTime, part);
-        loops.toLengths(work, multiplier, part);
-    });
-    return report;
+    if (report.converged)
+        everywhere(runner, [&](const Part& part) {
+            loops.storeMoved(work, delta, velocity, perTime, part);
+            loops.toLengths(work, multiplier, part);
+        });
+    return reportOf(report);
 }
 
 template <class Number>
@@ -338,16 +339,15 @@ BatchReport SparseBatch<Number>::solveVelocities(const Real3* x, const Box& box,
                                                  double tolerance, int maxIterations, ThreadWorkspace& shared) {
     Workspace& work = workspace(shared);
     TaskRunner* runner = shared.runner;
-    Number* multiplier = mu.value.data();
-    const BatchReport report =
+    Number* multiplier = mu.data();
+    const LaneReport report =
         solve<true>(work, {x, box, velocity, timeScale, tolerance, maxIterations, multiplier, runner});
-    if (!report.converged)
-        return report;
-    everywhere(runner, [&](const Part& part) {
-        loops.storeVelocities(work, velocity, part);
-        loops.toLengths(work, multiplier, part);
-    });
-    return report;
+    if (report.converged)
+        everywhere(runner, [&](const Part& part) {
+            loops.storeVelocities(work, velocity, part);
+            loops.toLengths(work, multiplier, part);
+        });
+    return reportOf(report);
 }
 
 template <class Number>
