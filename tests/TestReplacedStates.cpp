@@ -365,6 +365,49 @@ TEST_P(ReplacedStates, IsRefusedWhereItCannotSolve) {
     EXPECT_EQ(messageOf(make), "");
 }
 
+TEST_P(ReplacedStates, NamesTheParticleWhoseVelocityIsNotFinite) {
+    // Distances, of which one is redundant; centroids as well, whose solver would spread what is not finite.
+    for (const bool hasCentroids : {false, true}) {
+        auto system = std::make_unique<System>();
+        ConstraintForce* force = addReplacing(*system);
+        const Vectors x{Vec3(), Vec3(0.1, 0, 0), Vec3(0, 0.1, 0), Vec3(0, 0, 0.1), Vec3(0.1, 0.1, 0.1)};
+        for (int i = 0; i < 5; i++) {
+            system->addParticle(12);
+            for (int j = 0; j < i; j++)
+                force->addDistance(j, i, std::sqrt((x[i] - x[j]).dot(x[i] - x[j])));
+        }
+        Vectors all = x;
+        for (const Vec3& r : {Vec3(1, 0.1, 0), Vec3(1, 0, 0), Vec3(1.1, 0, 0)}) {
+            system->addParticle(16);
+            all.push_back(r);
+        }
+        force->addDistance(5, 6, 0.1);
+        if (hasCentroids) {
+            auto* centroids = new CustomCentroidConstraintForce(2, "distance(g1, g2) - 0.37478");
+            centroids->addGroup({6, 5});
+            centroids->addGroup({7, 0});
+            centroids->addConstraint({0, 1}, {});
+            system->addForce(centroids);
+        } else
+            force->addDistance(6, 7, 0.1);
+        ForeignRun run(std::move(system), makeForeign("LangevinMiddle", 0.001, 1e-9), GetParam());
+        run.context->setPositions(all);
+        run.integrator->step(1);
+        const Vectors before = run.positions();
+        for (const double bad : {(double) NAN, (double) INFINITY})
+            for (int p = 0; p < (int) all.size(); p++) {
+                Vectors v(all.size());
+                v[p][1] = bad;
+                run.context->setPositions(before);
+                run.context->setVelocities(v);
+                const std::string wanted = "velocity of particle " + std::to_string(p) + " ";
+                expectAll(messageOf([&] { run.context->applyVelocityConstraints(1e-6); }), {wanted});
+                run.context->setVelocities(v);
+                expectAll(messageOf([&] { run.integrator->step(1); }), {wanted});
+            }
+    }
+}
+
 TEST_P(ReplacedStates, ReportsFailures) {
     ConstraintForce* force;
     ForeignRun run(bentSystem(force), makeForeign("LangevinMiddle", 0.001, 1e-9), GetParam());

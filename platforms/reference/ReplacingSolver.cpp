@@ -37,7 +37,10 @@ ReplacingSolver::ReplacingSolver(ContextImpl& context, const ConstraintSet& cons
       projector(solver, [&context] { return collectHeldPairs(context.getSystem()); }), held(constraints),
       scratch(constraints.numParticles()),
       mayBeMirrored(any_of(constraints.bodies.begin(), constraints.bodies.end(),
-                           [](const RigidBody& body) { return body.mayBeMirrored; })) {
+                           [](const RigidBody& body) { return body.mayBeMirrored; })),
+      onlyDistances(constraints.bodies.empty() &&
+                    all_of(constraints.constraints.begin(), constraints.constraints.end(),
+                           [](const Constraint& c) { return c.kind == CoordinateKind::Distance && c.nodes.empty(); })) {
     if (!solver.getUndecided().empty())
         throwProblem(undecidedRank(constraints, solver.getUndecided()));
     solver.setTaskRunner(this->runner);
@@ -153,15 +156,18 @@ void ReplacingSolver::solvePositions(const Real3* x, Real3* to) {
 void ReplacingSolver::solveVelocities(const Real3* x, Real3* v) {
     begin("a projection of velocities");
     const Real3* at = onConstraints(x, Reach::Unbounded); // as far as it takes: nothing is moved
-    requireFinite(v, "velocity");
+    if (!onlyDistances)
+        requireFinite(v, "velocity");
     vector<Real3> ofAnchors; // which do not move, whatever velocities they were given
     for (int p : held.anchors)
         ofAnchors.push_back(exchange(v[p], Real3()));
     const SolveReport report = projector.solveVelocities(settings(), at, v, box(), solver.getTime());
     for (size_t i = 0; i < ofAnchors.size(); i++)
         v[held.anchors[i]] = ofAnchors[i];
-    if (report.outcome != Outcome::Converged)
+    if (report.outcome != Outcome::Converged) {
+        requireFinite(v, "velocity");
         fail(report, Stage::Velocities);
+    }
     noteSolve(summary, solver.getSet(), report);
 }
 

@@ -73,6 +73,7 @@ private:
     std::vector<Real3> projected; // [numParticles] of the present call
     std::vector<Real3> scratch;   // [numParticles] displacements of those that move, else 0
     bool mayBeMirrored;
+    bool onlyDistances; // so a failing solve leaves velocities that are not finite to be named, and nobody looks before
 };
 
 } // namespace ConstraintPlugin
