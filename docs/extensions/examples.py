@@ -3,11 +3,9 @@
 """Scripts of examples/ on pages: `example` shows one, what it printed and its plot; `recipe` one of the cookbook and
 what it printed; `gallery` the plots of several, each with a link to its page.
 
-Scripts run when the documentation is built, once: a script that did not change since, with the same version of the
-package, does not run again. What they made is in the folder example-output beside the pages' folder.
+Scripts run when the documentation is built, once: outputs.py has what scripts made before, also in tests.
 """
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -15,45 +13,40 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from outputs import EXAMPLES, Output
 from recipes import with_directives
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-import openmmconstraints
-
 logger = logging.getLogger(__name__)
-EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def run(script, app):
-    """The script's plot and what it prints; made by running it beside the data, unless that was done before."""
-    folder = Path(app.outdir).parent / "example-output" / script.relative_to(EXAMPLES).with_suffix("")
-    plot, printed, stamp = (folder / f"{script.stem}.{kind}" for kind in ("png", "txt", "sha256"))
-    key = hashlib.sha256(script.read_bytes() + openmmconstraints.__version__.encode()).hexdigest()
-    if not (stamp.exists() and stamp.read_text() == key):
+def output_of(script, app):
+    """The script's output; made by running it beside the data, unless that was done before."""
+    output = Output(script, Path(app.outdir).parent)
+    if not output.is_known():
         logger.info("running %s", script)
-        folder.mkdir(parents=True, exist_ok=True)
+        output.folder.mkdir(parents=True, exist_ok=True)
         for data in EXAMPLES.glob("*.pdb"):
-            shutil.copy(data, folder)
+            shutil.copy(data, output.folder)
         result = subprocess.run(
-            [sys.executable, script, plot],
-            cwd=folder,
+            [sys.executable, script, output.plot],
+            cwd=output.folder,
             env={"OPENMM_DEFAULT_PLATFORM": "CPU", **os.environ, "MPLBACKEND": "Agg"},
             capture_output=True,
             text=True,
         )
         if result.returncode != 0:
             raise ExtensionError(f"{script} failed:\n{result.stdout}{result.stderr}")
-        printed.write_text(result.stdout.replace(str(plot), f"{script.stem}.png"))
-        stamp.write_text(key)
-    return plot, printed
+        output.keep(result.stdout, output.plot)
+    return output
 
 
 def run_all(app):
     """All scripts, as many at once as there are processors; the directives then find what they made."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda script: run(script, app), EXAMPLES.rglob("*.py")))
+        list(pool.map(lambda script: output_of(script, app), EXAMPLES.rglob("*.py")))
 
 
 class Script(SphinxDirective):
@@ -63,9 +56,10 @@ class Script(SphinxDirective):
         """Of the script examples/NAME.py: its plot, from the pages' folder, and what it printed, as Markdown."""
         script = EXAMPLES / f"{name}.py"
         self.env.note_dependency(str(script))
-        plot, printed = run(script, self.env.app)
-        text = printed.read_text()
-        return f"/{os.path.relpath(plot, self.env.srcdir)}", f"It prints\n\n```text\n{text}```\n\n" if text else ""
+        output = output_of(script, self.env.app)
+        text = output.printed.read_text()
+        plot = f"/{os.path.relpath(output.plot, self.env.srcdir)}"
+        return plot, f"It prints\n\n```text\n{text}```\n\n" if text else ""
 
     def code(self, name):
         """The script itself, as Markdown, without the lines on its license."""

@@ -5,6 +5,7 @@
 import re
 import runpy
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,10 @@ from snippets import blocks
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PAGE = EXAMPLES.parent / "docs/cookbook.md"
+sys.path.append(str(EXAMPLES.parent / "docs/extensions"))
+
+from outputs import Output  # noqa: E402
+
 QUICK = ("beads_on_sphere", "carbon_dioxide", "notebook", "restart")
 NEEDS = {
     "learned_potential": [since("8.5", "PythonForce")],
@@ -244,7 +249,9 @@ def test_task_runs_and_finds_what_is_known(script, tmp_path, monkeypatch, capsys
     for data in EXAMPLES.glob("*.pdb"):
         shutil.copy(data, tmp_path)
     found = runpy.run_path(str(script))
-    CHECKS[script.stem](found, capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    CHECKS[script.stem](found, printed)
+    Output(script).keep(printed)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)

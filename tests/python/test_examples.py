@@ -14,6 +14,10 @@ import pytest
 from matplotlib.figure import Figure
 from openmm_series import since
 
+sys.path.append(str(Path(__file__).parents[2] / "docs/extensions"))
+
+from outputs import Output
+
 QUICK = ("paraboloid", "two_bonds", "thermodynamic_integration")
 NEEDS = {"learned_potential": [since("8.5", "PythonForce")]}
 EXAMPLES = [
@@ -38,6 +42,7 @@ def test_example_runs_and_saves_a_plot(example, tmp_path):
     image = matplotlib.image.imread(plot)
     assert min(image.shape[:2]) > 300
     assert image[..., :3].std() > 0.01, "the plot is blank"
+    Output(example).keep(result.stdout, plot)
 
 
 def test_broken_plots_are_noticed():
