@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import cases
@@ -112,6 +113,17 @@ def differences(name: str, result: dict, reference: dict) -> list[str]:
     return found
 
 
+def check(name: str) -> tuple[list[str], float]:
+    """What is wrong with a case, in words, and the seconds that it took."""
+    start = time.monotonic()
+    try:
+        result, found = run(name)
+        found += differences(name, result, cases.run(name, "Reference"))
+    except Crash as crash:
+        found = [str(crash)]
+    return found, time.monotonic() - start
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="of cases.py")
@@ -121,19 +133,14 @@ def main():
         parser.error(f"there are no cases {sorted(unknown)}; there are {list(cases.CASES)}")
     names = arguments.names or [name for name, case in cases.CASES.items() if case.is_quick or not arguments.quick]
     failed = 0
-    for name in names:
-        start = time.monotonic()
-        try:
-            result, found = run(name)
-            found += differences(name, result, cases.run(name, "Reference"))
-        except Crash as crash:
-            found = [str(crash)]
-        failed += bool(found)
-        print(f"{'FAILED' if found else 'passed'} {time.monotonic() - start:6.1f} s  {name}", flush=True)
-        for finding in found[:5]:
-            print("    " + finding.replace("\n", "\n    "), flush=True)
-        if len(found) > 5:
-            print(f"    and {len(found) - 5} more", flush=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, (found, seconds) in zip(names, pool.map(check, names), strict=True):
+            failed += bool(found)
+            print(f"{'FAILED' if found else 'passed'} {seconds:6.1f} s  {name}", flush=True)
+            for finding in found[:5]:
+                print("    " + finding.replace("\n", "\n    "), flush=True)
+            if len(found) > 5:
+                print(f"    and {len(found) - 5} more", flush=True)
     print(f"{len(names) - failed} of {len(names)} cases passed")
     sys.exit(failed > 0)
 
