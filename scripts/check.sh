@@ -12,7 +12,7 @@
 #     emulator    # kernels of CUDA on the emulator (tests/emulator) with AddressSanitizer, UndefinedBehaviorSanitizer and
 #                 # ThreadSanitizer
 #     emulated    # what test.sh leaves out of the tests on the emulator
-#     precisions  # the tests on OpenCL in single and double precision
+#     precisions  # the tests on OpenCL, all in each precision
 #     compiled    # all kernels by NVRTC and ptxas for sm_90
 #     mutants     # whether each barrier that is removed is noticed, on both simulated devices
 #     sample, oclgrind-sample    # some tests of sanitizers and of oclgrind, which test.sh --full runs
@@ -112,9 +112,10 @@ else
     if wants emulated; then check "More kernels on the emulator (ctest -L emulated)" ctest_of emulated; fi
 fi
 if wants precisions; then
-    check "C++ tests on OpenCL, single and double precision (ctest -L precisions)" ctest_of precisions
-    check "Python tests on OpenCL, single precision" env CONSTRAINTS_TEST_PLATFORM=OpenCL \
-        CONSTRAINTS_TEST_PRECISION=single python -m pytest tests/python -q -n "$jobs" -m "platform and not statistics"
+    check "C++ tests on OpenCL in each precision (ctest -L precisions)" ctest_of precisions
+    check "Python tests on OpenCL, single precision, and villin in both" env CONSTRAINTS_TEST_PLATFORM=OpenCL \
+        CONSTRAINTS_TEST_PRECISION=single python -m pytest tests/python -q -n "$jobs" \
+        -m "precisions or platform and not statistics"
 fi
 if wants compiled; then check "All kernels by NVRTC (ctest -L compiled)" ctest_of compiled; fi
 if wants mutants; then

@@ -6,9 +6,9 @@
 # it installs. Exits with nonzero if anything failed, and says what.
 #
 #   bash scripts/test.sh           # what every change has to pass: six minutes at most, all set-up included
-#   bash scripts/test.sh --full    # what that leaves out: all tests on OpenCL in mixed precision and some in the others, long
-#                                  # tests, more kernels on the emulator and by NVRTC, a sample with sanitizers and under
-#                                  # oclgrind, and the documentation in a browser
+#   bash scripts/test.sh --full    # what that leaves out: on OpenCL each test with one integrator in mixed precision, and some
+#                                  # in the others; long tests, more kernels on the emulator and by NVRTC, a sample with
+#                                  # sanitizers and under oclgrind, and the documentation in a browser
 #   bash scripts/test.sh --list    # the names of what only --full runs
 #
 # What takes still longer is in check.sh, statistics are in validate.sh. tests/README.md says how long each takes.
@@ -41,7 +41,7 @@ quick)
     check "C++ format (clang-format)" cpp_style
     check "C++ tests (ctest -L quick)" "${ctest[@]}" --label-regex quick \
         --output-junit "$reports/ctest-quick.xml"
-    check "Python tests (pytest)" "${pytest[@]}" -n "$jobs" -m "not long and not statistics" \
+    check "Python tests (pytest)" "${pytest[@]}" -n "$jobs" -m "not long and not statistics and not precisions" \
         --junitxml "$reports/pytest-quick.xml"
     ;;
 --full)

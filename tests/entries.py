@@ -76,5 +76,5 @@ def names_in_shard(entry: Entry) -> list[str]:
 def names_in_program(entry: Entry) -> set[str]:
     """All tests that its program has, run by this entry or not."""
     variables = entry.variables()
-    variables.pop("CONSTRAINTS_TEST_FIRST_OF_EACH_SUITE", None)
+    variables.pop("CONSTRAINTS_TEST_ONE_OF_EACH", None)
     return set(listed([entry.command[0]], variables))

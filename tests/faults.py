@@ -71,7 +71,7 @@ OF_HOST = "^(host|long|rest|sample|Test)"
 STEPS = (
     Step(QUICK, "host", ctest("quick", "--tests-regex", OF_HOST)),
     Step(QUICK, "device", ctest("quick", "--exclude-regex", OF_HOST)),
-    Step(QUICK, "python", pytest("not long and not statistics")),
+    Step(QUICK, "python", pytest("not long and not statistics and not precisions")),
     Step(FULL, "host", ctest("full", "--tests-regex", OF_HOST)),
     Step(FULL, "device", ctest("full", "--exclude-regex", OF_HOST)),
     Step(FULL, "python", pytest("long")),

@@ -3,11 +3,14 @@
 #include "openmm/Platform.h"
 #include "support/Platforms.h"
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fnmatch.h>
 #include <gtest/gtest.h>
 #include <iostream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -44,32 +47,55 @@ static void compileFast() {
     setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
 }
 
-/** A filter: of each suite the first test of a pattern that is not of another one, as "*OpenCLSingle*-*Ensemble*". */
-static std::string firstOfEachSuite(const std::string& patterns) {
-    const std::size_t dash = patterns.find('-');
-    const std::string wanted = patterns.substr(0, dash),
-                      unwanted = dash == std::string::npos ? "" : patterns.substr(dash + 1);
+/** Whether a name matches any of some patterns, which colons separate. */
+static bool matches(const std::string& patterns, const std::string& name) {
+    std::istringstream all(patterns);
+    for (std::string pattern; std::getline(all, pattern, ':');)
+        if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0)
+            return true;
+    return false;
+}
+
+/** Without the number or name of its parameters: "Suite.Name" of "Suite.Name/OpenCLMixed_Rattle". */
+static std::string bodyOf(const std::string& suite, const std::string& test) {
+    return suite + "." + test.substr(0, test.find('/'));
+}
+
+/** FNV-1a: the same on all machines, whatever other tests there are. */
+static std::uint32_t hashOf(const std::string& text) {
+    std::uint32_t hash = 2166136261u;
+    for (const char c : text)
+        hash = (hash ^ (unsigned char) c) * 16777619u;
+    return hash;
+}
+
+/** A filter: one test of each suite, or of each body of a test, of those that GoogleTest's filter leaves. Which one, a
+ *  hash of the name tells, so that all integrators, precisions and solvers have their turn. */
+static std::string oneOfEach(const std::string& kind, const std::string& filter) {
+    const std::size_t dash = filter.find('-');
+    const std::string wanted = filter.substr(0, dash), unwanted = dash == filter.npos ? "" : filter.substr(dash + 1);
+    std::map<std::string, std::vector<std::string>> groups;
     const testing::UnitTest& all = *testing::UnitTest::GetInstance();
-    std::string filter;
     for (int i = 0; i < all.total_test_suite_count(); i++) {
         const testing::TestSuite& suite = *all.GetTestSuite(i);
         for (int j = 0; j < suite.total_test_count(); j++) {
-            const std::string name = std::string(suite.name()) + "." + suite.GetTestInfo(j)->name();
-            if (fnmatch(wanted.c_str(), name.c_str(), 0) == 0 && fnmatch(unwanted.c_str(), name.c_str(), 0) != 0) {
-                filter += (filter.empty() ? "" : ":") + name;
-                break;
-            }
+            const std::string test = suite.GetTestInfo(j)->name(), name = suite.name() + ("." + test);
+            if (matches(wanted, name) && !matches(unwanted, name))
+                groups[kind == "suite" ? suite.name() : bodyOf(suite.name(), test)].push_back(name);
         }
     }
-    return filter;
+    std::string chosen;
+    for (const auto& [group, names] : groups)
+        chosen += names[hashOf(group) % names.size()] + ":";
+    return chosen;
 }
 
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
     if (std::getenv("GTEST_LIST_TESTS") != nullptr) // GoogleTest has it as an option only
         testing::GTEST_FLAG(list_tests) = true;
-    if (const char* patterns = std::getenv("CONSTRAINTS_TEST_FIRST_OF_EACH_SUITE"))
-        testing::GTEST_FLAG(filter) = firstOfEachSuite(patterns);
+    if (const char* kind = std::getenv("CONSTRAINTS_TEST_ONE_OF_EACH")) // suite or body
+        testing::GTEST_FLAG(filter) = oneOfEach(kind, testing::GTEST_FLAG(filter));
     compileFast();
     try {
         loadPlatforms();

@@ -17,10 +17,10 @@ sanitized=('Platforms/SharedFactors.AgreeWithReference/CUDAMixed_MatrixInversion
     'Integrators/BorderedDevices.GoWhereReferenceGoes/CUDAMixed_Iterative_Rattle')
 export GPU_TEST_LIMIT=${GPU_TEST_LIMIT:-100}
 
-# The first test of each suite on a platform; of these in a dry run every 40th, or as GPU_EVERY says.
+# One test of each suite on a platform; of these in a dry run every 40th, or as GPU_EVERY says.
 list_tests() {
-    GTEST_LIST_TESTS=1 CONSTRAINTS_TEST_PLATFORMS=$1 CONSTRAINTS_TEST_FIRST_OF_EACH_SUITE="*$1*-*Ensemble*" \
-        "$GPU_TESTS/ConstraintTests" | awk '/^[^ ]/ { suite = $1 } /^ / { print suite $1 }' | every "${GPU_DRY_RUN:+${GPU_EVERY:-40}}"
+    GTEST_LIST_TESTS=1 CONSTRAINTS_TEST_PLATFORMS=$1 CONSTRAINTS_TEST_ONE_OF_EACH=suite \
+        "$GPU_TESTS/ConstraintTests" --gtest_filter="*$1*-*Ensemble*" | awk '/^[^ ]/ { suite = $1 } /^ / { print suite $1 }' | every "${GPU_DRY_RUN:+${GPU_EVERY:-40}}"
 }
 every() { awk -v "every=${1:-1}" '(NR - 1) % every == 0'; }
 

@@ -54,8 +54,10 @@ def reference(villin):
     return start, coordinates(context)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize(
+    "precision",
+    [pytest.param(name, marks=pytest.mark.long if name == "mixed" else pytest.mark.precisions) for name in PRECISIONS],
+)
 def test_ten_steps_agree_with_the_reference_and_two_hundred_hold(villin, reference, precision):
     close, exact = PRECISIONS[precision]
     start, expected = reference
