@@ -51,8 +51,7 @@ public:
         /** firstRow, but -1 of clusters that a stage has not solved. */
         std::vector<int> solvedRows(const BatchReport& report) const {
             std::vector<int> rows = firstRow;
-            const BatchReport::Clusters all{0, (int) rows.size()};
-            for (const BatchReport::Clusters& some : report.hasSolved() ? report.unsolved : std::vector{all})
+            for (const BatchReport::Clusters& some : report.unsolved)
                 std::fill(rows.begin() + some.begin, rows.begin() + some.end, -1);
             return rows;
         }
@@ -363,12 +362,13 @@ DistanceSolver::Report DistanceSolver::solveVelocities(const Real3* x, const Box
 
 void DistanceSolver::getPositionMultipliers(std::vector<double>& byRow) const {
     for (const Batches::Batch& batch : batches->all)
-        batch.solver->getPositionMultipliers(batch.solvedRows(batch.position), byRow);
+        if (batch.position.hasSolved())
+            batch.solver->getPositionMultipliers(batch.solvedRows(batch.position), byRow);
 }
 
 void DistanceSolver::getVelocityMultipliers(std::vector<double>& byRow, Which which) const {
     for (const Batches::Batch& batch : batches->all)
-        if (which == Which::All || batch.isAtBorder)
+        if (batch.velocity.hasSolved() && (which == Which::All || batch.isAtBorder))
             batch.solver->getVelocityMultipliers(batch.solvedRows(batch.velocity), byRow);
 }
 
