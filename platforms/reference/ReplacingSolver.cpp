@@ -165,7 +165,8 @@ void ReplacingSolver::solveVelocities(const Real3* x, Real3* v) {
     for (size_t i = 0; i < ofAnchors.size(); i++)
         v[held.anchors[i]] = ofAnchors[i];
     if (report.outcome != Outcome::Converged) {
-        requireFinite(v, "velocity");
+        if (onlyDistances)
+            requireFinite(v, "velocity");
         fail(report, Stage::Velocities);
     }
     noteSolve(summary, solver.getSet(), report);
