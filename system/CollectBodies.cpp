@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "CollectBodies.h"
 #include "ConstraintChecks.h"
+#include "ConstraintGraph.h"
 #include "MergedBodies.h"
 #include "PossibleWindings.h"
 #include "SpanningBase.h"
