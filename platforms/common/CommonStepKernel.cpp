@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "CommonStepKernel.h"
-#include "ConstraintForceInfo.h"
 #include "MovingTargets.h"
-#include "TestHooks.h"
 #include "openmm/AndersenThermostat.h"
 #include "openmm/MonteCarloAnisotropicBarostat.h"
 #include "openmm/MonteCarloBarostat.h"
@@ -60,49 +58,22 @@ struct Running {
 
 } // namespace
 
-/** Notified by the ComputeContext, which owns it, when atoms are reordered. */
-class CommonStepKernel::Listener : public ComputeContext::ReorderListener {
-public:
-    explicit Listener(CommonStepKernel* kernel) : kernel(kernel) {
-    }
-    void execute() override {
-        if (kernel != nullptr) {
-            kernel->orderHasChanged = true;
-            kernel->mayHaveMoved = true; // wrapped, with the rounding of single precision
-            kernel->forcesAreKept = false;
-            if (kernel->program != nullptr)
-                kernel->program->forgetResponses();
-        }
-    }
-    CommonStepKernel* kernel; // null after its destruction
-};
-
 CommonStepKernel::CommonStepKernel(const string& name, const Platform& platform, ContextImpl& context,
                                    unique_ptr<Device> device)
-    : HostStepKernel(name, platform), device(std::move(device)), cc(this->device->context()), owner(context) {
-}
-
-CommonStepKernel::~CommonStepKernel() {
-    if (listener != nullptr)
-        listener->kernel = nullptr;
-    ContextSelector selector(cc);
-    program.reset();
+    : HostStepKernel(name, platform), onDevice(std::move(device)), cc(onDevice.cc), program(onDevice.program),
+      owner(context) {
 }
 
 void CommonStepKernel::initialize(const System& system, const ConstraintIntegrator& integrator,
                                   const ConstraintSet& constraints) {
     HostStepKernel::initialize(system, integrator, constraints);
     const ContextSelector selector(cc);
-    requireMemory(integrator);
-    for (ComputeForceInfo* known : cc.getForceInfos()) // of another integrator in a CompoundIntegrator
-        info = info == nullptr ? dynamic_cast<ConstraintForceInfo*>(known) : info;
-    if (info == nullptr) {
-        info = new ConstraintForceInfo(constraints);
-        cc.addForce(info); // before OpenMM looks for molecules
-    }
+    onDevice.initialize(*solver, [this] {
+        mayHaveMoved = true; // wrapped, with the rounding of single precision
+        forcesAreKept = false;
+    });
+    onDevice.requireMemory(programKind(integrator));
     cc.initializeContexts();
-    listener = new Listener(this);
-    cc.addReorderListener(listener);
     for (int f = 0; f < system.getNumForces(); f++) {
         const Force& force = system.getForce(f);
         projectsVelocitiesAlways = projectsVelocitiesAlways || isAnyOf<AndersenThermostat>(force);
@@ -110,38 +81,17 @@ void CommonStepKernel::initialize(const System& system, const ConstraintIntegrat
             othersDrawNumbers || isAnyOf<AndersenThermostat, MonteCarloBarostat, MonteCarloAnisotropicBarostat,
                                          MonteCarloFlexibleBarostat, MonteCarloMembraneBarostat>(force);
     }
-    bodyPlaces.resize(system.getNumParticles());
-    for (size_t b = 0, place = 0; b < constraints.bodies.size(); b++)
-        for (int i = 0; i < constraints.bodies[b].size(); i++, place++)
-            if (constraints.bodies[b].mass[i] > 0)
-                bodyPlaces[constraints.bodies[b].particles[i]].push_back({(int) b, (int) place});
-    constraintsByFirstParticle.resize(system.getNumParticles());
-    for (size_t k = 0; k < constraints.constraints.size(); k++) {
-        if (isOfGroups(constraints, constraints.constraints[k])) {
-            placeByFirstParticle.push_back(-1); // its particles are exchanged among each other only
-            continue;
-        }
-        auto& list = constraintsByFirstParticle[constraints.constraints[k].particles[0]];
-        placeByFirstParticle.push_back((int) list.size());
-        list.push_back((int) k);
-    }
 }
 
 void CommonStepKernel::setTargets(const ConstraintSet& constraints) {
     HostStepKernel::setTargets(constraints);
-    const ContextSelector selector(cc); // atoms may be reordered
-    info->take(constraints);
     stateWasSet = true;
-    cc.invalidateMolecules(info, false, true);
+    onDevice.takeTargets();
 }
 
 void CommonStepKernel::takeShapes() {
-    const ContextSelector selector(cc);
-    info->take(solver->getSet()); // mirror images are different molecules
     stateWasSet = true;
-    cc.invalidateMolecules(info, false, true);
-    if (program != nullptr)
-        program->takeShapes(solver->getSet());
+    onDevice.takeShapes();
 }
 
 void CommonStepKernel::invalidateForces(bool stateToo) {
@@ -150,27 +100,15 @@ void CommonStepKernel::invalidateForces(bool stateToo) {
         stateWasSet = true;
 }
 
-Centroids CommonStepKernel::centroids() const {
-    if (TestHooks::border.isSet())
-        return TestHooks::border.valueOr(0) == 0 ? Centroids::Merged : Centroids::Bordered;
-    return cc.getIsCPU() ? Centroids::Merged // its threads solve a merged cluster faster
-                         : Centroids::BorderedIfLarge;
-}
-
 void CommonStepKernel::takeOrder(int step) {
-    auto order = make_shared<Order>();
-    order->atomIndex = cc.getAtomIndex();
-    order->cells = cc.getPosCellOffsets();
+    const shared_ptr<const Order> order = onDevice.takeOrder();
     if (!frames.empty() && !program->tables().movingRows.empty() &&
         frames.back().order->atomIndex != order->atomIndex) {
         // Rows are of other constraints from now on.
         heatBefore -= addWorksSince(worksBefore, *frames.back().order);
         forgetWorks();
     }
-    uploadCells(order->cells);
     frames.push_back({step, order, deviceBox()});
-    program->forgetResponses();
-    orderHasChanged = false;
 }
 
 const CommonStepKernel::Frame& CommonStepKernel::frameOf(int step) const {
@@ -178,14 +116,6 @@ const CommonStepKernel::Frame& CommonStepKernel::frameOf(int step) const {
     while (i > 0 && frames[i].firstStep > step)
         i--;
     return frames[i];
-}
-
-int CommonStepKernel::constraintOf(int row, const Order& order) const {
-    const int k = program->tables().constraintOf[row];
-    if (placeByFirstParticle[k] < 0)
-        return k;
-    const int firstParticle = order.atomIndex[solver->getSet().constraints[k].particles[0]];
-    return constraintsByFirstParticle[firstParticle][placeByFirstParticle[k]];
 }
 
 // ---- steps -------------------------------------------------------------------------------------------------------
@@ -258,7 +188,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
         const Deselection deselection(cc);
         if (context.updateContextState()) {
             forcesAreKept = false;
-            orderHasChanged = true; // cells
+            onDevice.orderHasChanged = true; // cells
             mayHaveMoved = true;
             if (given.step == step) // it cannot be restored in another box
                 given.step = -1;
@@ -278,7 +208,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     if (stateWasSet)
         projectOnHost(context, integrator, step);
     prepareProgram(integrator, step);
-    if (orderHasChanged)
+    if (onDevice.orderHasChanged)
         takeOrder(step);
     else if (!sameBox(deviceBox(), frames.back().box))
         frames.push_back({step, frames.back().order, deviceBox()});
@@ -287,7 +217,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
         if (integrator.getWarmStart() && !hasMultipliersFor(integrator))
             uploadMultipliers(integrator.getStepSize());
     }
-    setStepState();
+    onDevice.setBoxAndTime();
     nextLaunch = step * launchesPerStep;
     bufferNow = bufferOf(step);
     program->arguments.set("bufferIndex", bufferNow);
@@ -414,13 +344,13 @@ bool CommonStepKernel::endStep() {
     if (cc.getNonbondedUtilities().getUseCutoff() && cc.getStepsSinceReorder() >= 250)
         program->arguments["failure"].download(polledFailure, false);
     cc.reorderAtoms();
-    if (orderHasChanged && cc.getUseMixedPrecision()) {
+    if (onDevice.orderHasChanged && cc.getUseMixedPrecision()) {
         // Atoms were wrapped in single precision.
-        orderHasChanged = false;
-        setStepState();
-        uploadCells(cc.getPosCellOffsets());
+        onDevice.orderHasChanged = false;
+        onDevice.setBoxAndTime();
+        onDevice.uploadCells(cc.getPosCellOffsets());
         program->launch("projectPositions", noFailure);
-        orderHasChanged = true;
+        onDevice.orderHasChanged = true;
     }
     return cc.getAtomsWereReordered();
 }

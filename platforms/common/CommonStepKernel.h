@@ -3,13 +3,11 @@
 #ifndef OPENMM_CONSTRAINTS_COMMON_STEP_KERNEL_H_
 #define OPENMM_CONSTRAINTS_COMMON_STEP_KERNEL_H_
 
-#include "ConstraintProgram.h"
+#include "DeviceConstraints.h"
 #include "HostStepKernel.h"
 #include "KeptState.h"
 
 namespace ConstraintPlugin {
-
-class ConstraintForceInfo;
 
 /** Base class of the steps of all integrators on OpenCL and CUDA. Steps run on the device without communication. A
  *  failure is recorded there, stops all later launches, and is read when the steps of a run have been launched. States
@@ -19,7 +17,6 @@ class CommonStepKernel : public HostStepKernel {
 public:
     CommonStepKernel(const std::string& name, const OpenMM::Platform& platform, OpenMM::ContextImpl& context,
                      std::unique_ptr<Device> device);
-    ~CommonStepKernel() override;
     void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                     const ConstraintSet& constraints) override;
     void setTargets(const ConstraintSet& constraints) override;
@@ -73,7 +70,9 @@ protected:
         return false; // OpenMM's minimizer moves them on the device
     }
     bool canShearBox() const override;
-    Centroids centroids() const override;
+    Centroids centroids() const override {
+        return onDevice.centroids();
+    }
     double positionEpsilon() const override;
     std::string solverDescription() const override;
     double potentialEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
@@ -87,7 +86,7 @@ protected:
 
     /** Set the time (ps) of the launches that follow. */
     void setTimeOfLaunches(double time) {
-        program->setTime(time - referenceTime);
+        onDevice.setTimeOfLaunches(time);
     }
     /** Sum up the kinetic energy for a heat bath, and before its first half store the state as the start of the present
      *  step. */
@@ -97,18 +96,13 @@ protected:
     /** Index (0 or 1) of the buffer that the present step writes, and of the one that the last good step wrote. */
     int bufferNow = 0, readingBuffer = 0;
 
-    std::unique_ptr<Device> device;
+    DeviceConstraints onDevice;
     OpenMM::ComputeContext& cc;
-    std::unique_ptr<ConstraintProgram> program;
+    const std::unique_ptr<ConstraintProgram>& program;
 
 private:
-    class Listener;
     class Kept;
-    /** The order of particles on the device, and the copy of the box that each is in. */
-    struct Order {
-        std::vector<int> atomIndex;
-        std::vector<OpenMM::mm_int4> cells;
-    };
+    using Order = DeviceOrder;
     /** Order and box of the data on the device, from one step of a run on. */
     struct Frame {
         int firstStep = 0;
@@ -137,19 +131,13 @@ private:
     std::vector<StageText> allStages() const;
     /** Whether single threads may solve small clusters in registers; not with warm starts, which are in memory. */
     bool hasSmallClusters(const ConstraintIntegrator& integrator) const;
-    void requireMemory(const ConstraintIntegrator& integrator);
-    /** What clusters are solved to. */
-    double innerTolerance(const ConstraintIntegrator& integrator) const;
-    bool wantsCoarse(const ConstraintIntegrator& integrator) const;
-    bool hasProgramFor(const ConstraintIntegrator& integrator) const;
+    ProgramKind programKind(const ConstraintIntegrator& integrator) const;
+    bool hasProgramFor(const ConstraintIntegrator& integrator) const {
+        return onDevice.hasProgramFor(programKind(integrator));
+    }
     void prepareProgram(const ConstraintIntegrator& integrator, int step);
     void setNumbers(const ConstraintIntegrator& integrator);
-    /** Targets of constraints at the reference time and the present values of Context parameters. */
-    void uploadTargets();
-    void setStepState();
     void takeOrder(int step);
-    /** For expressions, which see unwrapped positions. The copy need not be complete when this returns. */
-    void uploadCells(const std::vector<OpenMM::mm_int4>& cells);
     const Frame& frameOf(int step) const;
     /** Index (0 or 1) of the buffer that a step writes. */
     int bufferOf(int step) const {
@@ -179,8 +167,9 @@ private:
                                     const Order& order, int buffer);
     void uploadMultipliers(double stepSize);
     bool hasMultipliersFor(const ConstraintIntegrator& integrator) const;
-    /** The constraint of a row, for the molecule that is there in an order. */
-    int constraintOf(int row, const Order& order) const;
+    int constraintOf(int row, const Order& order) const {
+        return onDevice.constraintOf(row, order);
+    }
     /** Positions that the device keeps, unwrapped, in the System's order.
      *  @param first  place of the first particle in the arrays */
     std::vector<Real3> keptPositions(const char* posq, const char* correction, const Frame& frame, int first) const;
@@ -189,9 +178,6 @@ private:
      *  @param index  of a moment in both buffers, or behind these, of the velocity stage at the end of a step that has
      *                one, as far as it is read */
     std::vector<Real3> bodyImpulses(int index) const;
-    /** Report that a rigid body could not be solved, or drifted. @param code  of the failure, a cluster's number */
-    [[noreturn]] void reportBody(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int code,
-                                 const Order& order, int buffer);
     Impulses impulsesAt(int index) const;
     void readMoments(StepReading& reading) const;
     double heatSince(int buffer) const;
@@ -204,29 +190,17 @@ private:
     /** Go on from the present sums, with a device that begins to sum up again. */
     void keepSums();
     std::vector<std::vector<Real3>> velocityChanges(int buffer) const;
-    Box deviceBox() const;
-    bool isSinglePrecision() const {
-        return !cc.getUseDoublePrecision() && !cc.getUseMixedPrecision();
+    Box deviceBox() const {
+        return onDevice.box();
     }
 
     OpenMM::ContextImpl& owner;
-    Listener* listener = nullptr;        // the ComputeContext's
-    ConstraintForceInfo* info = nullptr; // likewise
-    std::vector<std::vector<int>> constraintsByFirstParticle;
-    struct BodyPlace {
-        int body = -1, place = -1; ///< place among the particles of all bodies
-    };
-    /** The place of a particle in the molecule that is where a place of a body on the device was at the beginning. */
-    BodyPlace placeIn(const Order& order, int number, int place) const;
-    std::vector<std::vector<BodyPlace>> bodyPlaces; // by particle with mass, in all bodies that share it
-    std::vector<int> placeByFirstParticle;          // [constraints], -1: of centroids
-    int revision = -1;
-    bool smallInRegisters = true, isCoarse = false, projectsVelocitiesAlways = false,
+    bool projectsVelocitiesAlways = false,
          othersDrawNumbers = false; // random ones, between steps
 
     bool stateWasSet = true;   // by a user: the host projects it
     bool mayHaveMoved = false; // by a barostat, for example: the device projects it
-    bool orderHasChanged = true, forcesAreKept = false;
+    bool forcesAreKept = false;
     bool hasBegun = false;    // the present step has launched a kernel
     bool isOwnChange = false; // this object is setting the state
     bool isRunning = false;   // steps have been launched whose failures were not read
@@ -234,15 +208,13 @@ private:
     static constexpr int firstBorderRun = 8;
     int borderRun = firstBorderRun; // steps of the next run, if there is a border
     int forceCount = -1, forceGroups = 0;
-    int firstBuffer = 0;      // of the run's first step
-    int polledFailure[2];     // failure record, read when atoms were reordered
-    double referenceTime = 0; // ps, the zero of time in kernels
+    int firstBuffer = 0;  // of the run's first step
+    int polledFailure[2]; // failure record, read when atoms were reordered
     double forceTime = 0, endTime = 0, readingStepSize = 0;
     std::vector<double> worksBefore; // of each constraint, and heat, before the device began to sum up
     double heatBefore = 0;
     int readingDrifts = 1, readingMoments = 1;
     Box forceBox;
-    std::vector<double> globalsOnDevice;
     std::vector<Frame> frames; // of the run's steps, ascending
     Frame readingFrame;        // of the last good step, at its start
     Frame endFrame;            // and at its end, if ConstraintTables::readsEnd
@@ -251,8 +223,6 @@ private:
     mutable bool readingIsStale = false;
     mutable std::vector<Real3> hostPositions, hostVelocities, hostForces;
 };
-
-bool sameBox(const Box& a, const Box& b);
 
 } // namespace ConstraintPlugin
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 // Results of steps on the host: failures, and readings of users.
 #include "CommonStepKernel.h"
-#include "FailureCodes.h"
 #include "StateErrors.h"
 #include "openmm/common/ContextSelector.h"
 #include <numeric>
@@ -22,8 +21,7 @@ static double timeAfter(double start, int steps, double dt) {
  *  @return number of good steps: all, or fewer if the host has to project before the next; else throws */
 int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int launched,
                                   const RunStart& start) {
-    int failure[2];
-    program->arguments["failure"].download(failure);
+    const array<int, 2> failure = onDevice.readFailure();
     if (failure[0] == noFailure) {
         noteSteps(launched, start, integrator);
         return launched;
@@ -50,8 +48,7 @@ bool CommonStepKernel::isReadyToRepeat(int code, int buffer) {
     const int numClusters = program->tables().numClusters();
     if (code >= numClusters)
         return false;
-    vector<int> rows(program->arguments["reportRows"].getSize() * 4);
-    program->arguments["reportRows"].download(rows.data());
+    vector<int> rows = onDevice.reportRows();
     bool needsTurns = false, needsWhole = false;
     const int first = buffer * numStepSolves * numClusters;
     for (int place = first; place < first + numStepSolves * numClusters; place++) {
@@ -75,8 +72,7 @@ bool CommonStepKernel::isReadyToRepeat(int code, int buffer) {
 /** Return to the state after the given number of steps of a run. */
 void CommonStepKernel::returnTo(ContextImpl& context, const ConstraintIntegrator& integrator, int steps,
                                 const RunStart& start) {
-    const int none[2] = {noFailure, noFailure};
-    program->arguments["failure"].upload(none);
+    onDevice.forgetFailure();
     restoreState(context, frameOf(steps), bufferOf(steps));
     cc.setTime(timeAfter(start.time, steps, integrator.getStepSize()));
     cc.setStepCount(start.stepCount + steps);
@@ -111,103 +107,31 @@ void CommonStepKernel::keepEndPositions() {
         return;
     program->launchAfterwards("keepEnd", numParticles(), noFailure);
     endFrame = {0, frames.back().order, deviceBox()};
-    if (orderHasChanged)
+    if (onDevice.orderHasChanged)
         endFrame.order = make_shared<const Order>(Order{cc.getAtomIndex(), cc.getPosCellOffsets()});
 }
 
 void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int code,
                                      const Order& order, int buffer) {
-    const ConstraintTables& tables = program->tables();
     const ConstraintSet& set = solver->getSet();
-    SolveReport report;
-    ConstraintPlugin::Stage stage = ConstraintPlugin::Stage::Positions;
-    const int numClusters = tables.numClusters(), numRedundant = (int) tables.redundant.size(),
-              firstParticle = codeOfParticle(0, numClusters),
-              firstRedundant = codeOfRedundant(0, 0, numRedundant, numClusters, numParticles());
-    if (code >= firstRedundant) {
-        const int n = code - firstRedundant, place = 2 * buffer * numRedundant + n;
-        if (n >= numRedundant)
-            stage = ConstraintPlugin::Stage::Velocities;
-        const vector<double> errors = program->arguments.download("redundantErrors");
-        report.outcome = Outcome::Inconsistent;
-        report.constraint = constraintOf(tables.numRows + n % numRedundant, order);
-        report.maxError = errors[2 * place];
-        report.value = errors[2 * place + 1];
-        if (scheme.isExplicit)
-            throwDrift(report, integrator);
-    } else if (code >= firstParticle) {
-        const int particle = order.atomIndex[code - firstParticle];
-        throwProblem(notFinite(set, "position or velocity", particle, activity));
-    } else if (code >= tables.firstBodyCluster()) {
-        reportBody(context, integrator, code, order, buffer);
-    } else {
-        const vector<double> errors = program->arguments.download("reportErrors");
-        vector<int> rows(program->arguments["reportRows"].getSize() * 4);
-        program->arguments["reportRows"].download(rows.data());
-        // A joined body that cannot be displaced makes the constraints that join it fail.
-        const int firstReport = (buffer * numStepSolves + (int) StepSolve::Positions) * numClusters;
-        for (int body = tables.firstBodyCluster() + tables.numFreeBodies; body < numClusters; body++)
-            if (rows[4 * (firstReport + body)] != (int) DeviceOutcome::Converged)
-                reportBody(context, integrator, body, order, buffer);
-        program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // none, for the next failure
-        // in the order of the stages in a step
-        for (StepSolve solve : {StepSolve::Velocities, StepSolve::HeatedVelocities, StepSolve::Positions}) {
-            const int place = (buffer * numStepSolves + (int) solve) * numClusters + code;
-            if (rows[4 * place] == (int) DeviceOutcome::Converged)
-                continue;
-            stage = solve == StepSolve::Positions && !scheme.isExplicit ? ConstraintPlugin::Stage::Positions
-                                                                        : ConstraintPlugin::Stage::Velocities;
-            report.outcome = (Outcome) rows[4 * place];
-            report.iterations = rows[4 * place + 1];
-            report.constraint = constraintOf(rows[4 * place + 2], order);
-            report.maxError = errors[2 * place];
-            report.value = errors[2 * place + 1];
-            if (rows[4 * place] == (int) DeviceOutcome::Drifted)
-                throwDrift(report, integrator);
-            break;
-        }
-    }
-    targetTime = currentTime(context) + (stage == ConstraintPlugin::Stage::Positions ? integrator.getStepSize() : 0);
+    DeviceFailure failure = onDevice.describe(code, order, buffer);
+    if (failure.particle >= 0)
+        throwProblem(notFinite(set, "position or velocity", failure.particle, activity));
+    SolveReport& report = failure.report;
+    if (failure.isDrifted || (scheme.isExplicit && report.outcome == Outcome::Inconsistent))
+        throwDrift(report, integrator);
+    const ConstraintPlugin::Stage stage = scheme.isExplicit ? ConstraintPlugin::Stage::Velocities : failure.stage;
+    const bool isOfPositions = stage == ConstraintPlugin::Stage::Positions;
+    targetTime = currentTime(context) + (isOfPositions ? integrator.getStepSize() : 0);
     if (report.constraint >= 0) {
         const Real3* x = positions(context);
         for (int p : set.constraints[report.constraint].particles)
             report.places.push_back(x[p]);
-        if (stage == ConstraintPlugin::Stage::Positions)
+        if (isOfPositions)
             report.rotation =
                 freeRotation(set, report.constraint, x, velocities(context), box(context), driftTime(integrator));
     }
     fail(report, stage, integrator);
-}
-
-CommonStepKernel::BodyPlace CommonStepKernel::placeIn(const Order& order, int number, int place) const {
-    const ConstraintTables& tables = program->tables();
-    const int particle = tables.bodyParticle[place], body = tables.bodyOfNumber[number];
-    const vector<BodyPlace>& places = bodyPlaces[particle];
-    const auto isOfBody = [&](const BodyPlace& other) { return other.body == body; };
-    return bodyPlaces[order.atomIndex[particle]][find_if(places.begin(), places.end(), isOfBody) - places.begin()];
-}
-
-void CommonStepKernel::reportBody(ContextImpl& context, const ConstraintIntegrator& integrator, int code,
-                                  const Order& order, int buffer) {
-    const ConstraintTables& tables = program->tables();
-    const int number = code - tables.firstBodyCluster(), first = tables.bodyStart[number],
-              last = tables.bodyStart[number + 1];
-    SolveReport report;
-    report.body = placeIn(order, number, first).body;
-    const vector<double> errors = program->arguments.download("reportErrors");
-    vector<int> rows(program->arguments["reportRows"].getSize() * 4);
-    program->arguments["reportRows"].download(rows.data());
-    program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // none, for the next failure
-    const int place = (buffer * numStepSolves + (int) StepSolve::Positions) * tables.numClusters() + code;
-    if (rows[4 * place] == (int) DeviceOutcome::Converged) { // an explicit constraint force has no other failure
-        const vector<double> deviations = program->arguments.download("bodyError");
-        report.maxError = *max_element(deviations.begin() + first, deviations.begin() + last);
-        throwDrift(report, integrator);
-    }
-    report.outcome = (Outcome) rows[4 * place];
-    report.maxError = report.rotation = errors[2 * place];
-    targetTime = currentTime(context) + integrator.getStepSize();
-    fail(report, ConstraintPlugin::Stage::Positions, integrator);
 }
 
 vector<Real3> CommonStepKernel::bodyImpulses(int index) const {
@@ -221,7 +145,7 @@ vector<Real3> CommonStepKernel::bodyImpulses(int index) const {
     for (int number = 0; number < tables.numBodies; number++)
         for (int i = tables.bodyStart[number]; i < tables.bodyStart[number + 1]; i++) {
             const double mass = tables.bodyShape[4 * i + 3], *v = &changes[3 * (first + i)];
-            impulses[placeIn(*readingFrame.order, number, i).place] = mass * Real3{v[0], v[1], v[2]};
+            impulses[onDevice.placeIn(*readingFrame.order, number, i).place] = mass * Real3{v[0], v[1], v[2]};
         }
     return impulses;
 }
@@ -281,16 +205,15 @@ optional<double> CommonStepKernel::projectedKineticEnergy(ContextImpl& context,
         return {};
     if (scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected)
         computeForcesToRead(context, integrator);
-    if (orderHasChanged)
+    if (onDevice.orderHasChanged)
         takeOrder(0);
     setNumbers(integrator);
-    setStepState();
+    onDevice.setBoxAndTime();
     program->launch("kineticEnergy", 0);
     program->launchAfterwards("sumParticleEnergies", numEnergySums, 1);
     const vector<double> sums = program->arguments.download("energySums");
     if (sums[0] < 0) {
-        const int none[2] = {noFailure, noFailure};
-        program->arguments["failure"].upload(none);
+        onDevice.forgetFailure();
         return {};
     }
     double energy = 0;
@@ -360,8 +283,7 @@ void CommonStepKernel::refreshReading() const {
 
     record->summary = SolverSummary();
     const vector<double> errors = program->arguments.download("reportErrors");
-    vector<int> rows(program->arguments["reportRows"].getSize() * 4);
-    program->arguments["reportRows"].download(rows.data());
+    const vector<int> rows = onDevice.reportRows();
     const int first = buffer * numStepSolves * tables.numClusters();
     for (int place = first; place < first + (int) StepSolve::Projection * tables.numClusters(); place++) {
         if (rows[4 * place + 2] < 0 || rows[4 * place + 1] == 0)

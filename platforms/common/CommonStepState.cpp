@@ -44,7 +44,7 @@ void CommonStepKernel::setPositions(ContextImpl& context, const Real3* x) {
     context.setPositions(toVectors(x, numParticles()));
     isOwnChange = met->isOwnChange = false;
     forcesAreKept = false;
-    orderHasChanged = true; // the cells at least
+    onDevice.orderHasChanged = true; // the cells at least
 }
 
 void CommonStepKernel::setVelocities(ContextImpl& context, const Real3* v) {
@@ -54,32 +54,15 @@ void CommonStepKernel::setVelocities(ContextImpl& context, const Real3* v) {
 }
 
 string CommonStepKernel::solverDescription() const {
-    string text = HostStepKernel::solverDescription();
-    if (program != nullptr && program->numSharedFactors() > 0)
-        text += ", " + to_string(program->numSharedFactors()) + " in shared memory";
-    if (program != nullptr && program->numClustersInParts() > 0)
-        text += ", " + to_string(program->numClustersInParts()) + " in overlapping parts";
-    return text;
+    return onDevice.describeSolvers();
 }
 
 double CommonStepKernel::positionEpsilon() const {
-    // In mixed precision a position is a float and a float's correction.
-    return cc.getUseDoublePrecision() ? 2.2e-16 : cc.getUseMixedPrecision() ? 7.2e-15 : 1.2e-7;
+    return onDevice.positionEpsilon();
 }
 
 double CommonStepKernel::smallestTolerance() const {
-    return isSinglePrecision() ? 1e-6 : 0; // of displacements
-}
-
-Box CommonStepKernel::deviceBox() const {
-    Vec3 a, b, c;
-    cc.getPeriodicBoxVectors(a, b, c);
-    return toBox(a, b, c);
-}
-
-bool sameBox(const Box& a, const Box& b) {
-    const auto same = [](const Real3& x, const Real3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
-    return same(a.a, b.a) && same(a.b, b.b) && same(a.c, b.c);
+    return onDevice.smallestTolerance();
 }
 
 uint64_t CommonStepKernel::lastStateFingerprint() const {
@@ -161,7 +144,7 @@ void CommonStepKernel::restoreState(const Frame& frame, int buffer) {
     vector<mm_int4>& cells = cc.getPosCellOffsets();
     for (int i = 0; i < n; i++)
         cells[i] = frame.order->cells[place[cc.getAtomIndex()[i]]];
-    orderHasChanged = true;
+    onDevice.orderHasChanged = true;
 }
 
 void CommonStepKernel::restoreState(ContextImpl& context, const Frame& frame, int buffer) {
