@@ -31,8 +31,9 @@ TEST_P(ReplacedSolver, HoldsEveryKindOfConstraint) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Hosts, ReplacedSolver,
-                         testing::Combine(testing::ValuesIn(hosts), testing::ValuesIn(foreignIntegrators)),
+INSTANTIATE_TEST_SUITE_P(Platforms, ReplacedSolver,
+                         testing::Combine(testing::ValuesIn(platformsUnderTest()),
+                                          testing::ValuesIn(foreignIntegrators)),
                          [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
 
 // ---- where OpenMM's algorithms can solve a System -------------------------------------------------------------------

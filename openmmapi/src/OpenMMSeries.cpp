@@ -13,8 +13,12 @@ static std::string seriesOf(const std::string& version) {
     return version.substr(0, version.find('.', version.find('.') + 1));
 }
 
+const char* openMMSeries() {
+    return OPENMM_SERIES; // of CMakeLists.txt
+}
+
 bool isOpenMMSeriesRight() {
-    return seriesOf(Platform::getOpenMMVersion()) == OPENMM_SERIES; // of CMakeLists.txt
+    return seriesOf(Platform::getOpenMMVersion()) == openMMSeries();
 }
 
 void requireOpenMMSeries() {

@@ -16,6 +16,9 @@ bool isOpenMMSeriesRight();
 /** @throws OpenMMException that names both versions and what to type, if isOpenMMSeriesRight() is false */
 void requireOpenMMSeries();
 
+/** The series that this library was compiled for: "8.6". */
+const char* openMMSeries();
+
 } // namespace ConstraintPlugin
 
 #endif

@@ -28,16 +28,23 @@ void setWarningHandler(WarningHandler handler) {
     slot().handler = std::move(handler);
 }
 
+/** None: nobody wants warnings. */
+static WarningHandler presentHandler() {
+    const std::lock_guard<std::mutex> lock(slot().mutex);
+    return slot().handler;
+}
+
 void warnOf(const OpenMM::System& system, const ConstraintSet& set) {
-    WarningHandler handler;
-    {
-        const std::lock_guard<std::mutex> lock(slot().mutex);
-        handler = slot().handler;
-    }
+    const WarningHandler handler = presentHandler();
     if (!handler)
         return;
     for (const ConstraintProblem& problem : findHeldTwice(system, set))
         handler(problem.text());
+}
+
+void warnOf(const std::string& text) {
+    if (const WarningHandler handler = presentHandler())
+        handler(text);
 }
 
 } // namespace ConstraintPlugin

@@ -5,6 +5,7 @@
 
 #include "CommonMTSSteps.h"
 #include "CommonRattleNoseHooverStep.h"
+#include "CommonSolveKernel.h"
 #include "OpenMMSeries.h"
 #include "openmm/KernelFactory.h"
 #include "openmm/OpenMMException.h"
@@ -22,6 +23,8 @@ public:
         // All data of the kernels are on the first device, even if several devices compute forces.
         auto device =
             std::make_unique<PlatformDevice>(*static_cast<PlatformData*>(context.getPlatformData())->contexts[0]);
+        if (name == SolveConstraintsKernel::Name())
+            return new CommonSolveKernel(name, platform, context, std::move(device));
 #define CREATE(step)                                                                                                   \
     if (name == "Integrate" #step "Step")                                                                              \
         return new Common##step##Step(name, platform, context, std::move(device));
@@ -38,6 +41,7 @@ public:
                 continue;
             for (const StepScheme& scheme : stepSchemes()) // the platform owns them
                 platform.registerKernelFactory(scheme.kernelName, new CommonKernelFactory());
+            platform.registerKernelFactory(SolveConstraintsKernel::Name(), new CommonKernelFactory());
         }
     }
 };

@@ -6,6 +6,7 @@
 #include "DeviceMemory.h"
 #include "TestHooks.h"
 #include "TextMarkers.h"
+#include "openmm/common/IntegrationUtilities.h"
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -185,6 +186,7 @@ void ConstraintProgram::addArguments(const vector<StageText>& stages) {
     arguments.add("posqCorrection", "real4", cc.getUseMixedPrecision() ? cc.getPosqCorrection() : cc.getPosq());
     arguments.add("velm", "mixed4", cc.getVelm());
     arguments.add("force", "const mm_long", cc.getLongForceBuffer());
+    arguments.add("posDelta", "mixed4", cc.getIntegrationUtilities().getPosDelta());
     arguments.add("atomIndex", "const int", cc.getAtomIndexArray());
     ArraySizes sizes(t);
     takeStages(sizes, stages, moments, cc);

@@ -114,6 +114,9 @@ public:
     }
     /** Launch more turns of clusters with bordered rows from now on, after Outcome_MoreTurns. */
     void takeMoreTurns();
+    int getNumTurns() const {
+        return numTurns;
+    }
     KernelArguments arguments;
 
 private:

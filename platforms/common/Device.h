@@ -3,11 +3,25 @@
 #ifndef OPENMM_CONSTRAINTS_DEVICE_H_
 #define OPENMM_CONSTRAINTS_DEVICE_H_
 
+#include "openmm/common/ComputeArray.h"
 #include "openmm/common/ComputeContext.h"
+#include <array>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace ConstraintPlugin {
+
+/** Reads an array of a device from time to time without waiting for it. */
+class DevicePoll {
+public:
+    virtual ~DevicePoll() = default;
+    /** Have the first two numbers of an array copied after the launches so far, unless the last copy is under way. */
+    virtual void begin(OpenMM::ComputeArray& array) = 0;
+    /** The numbers of the last copy; nothing if there was none or it is under way. */
+    virtual std::optional<std::array<int, 2>> read() = 0;
+};
 
 /** Properties and functions of a device that OpenMM's ComputeContext does not have. Every platform derives a class. */
 class Device {
@@ -37,6 +51,7 @@ public:
     virtual bool hasNamespaces() {
         return false;
     }
+    virtual std::unique_ptr<DevicePoll> makePoll() = 0;
     /** Compile a text.
      *  @param sharedBytes    shared memory of its kernels in arrays without a declared size: in CUDA, more than 48 KB
      *                        are available only to these

@@ -3,6 +3,7 @@
 #include "CudaDevice.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/common/ComputeArray.h"
+#include "openmm/common/ContextSelector.h"
 #include <array>
 #include <cstring>
 #include <deque>
@@ -115,7 +116,54 @@ private:
     bool isCooperative;
 };
 
+/** The copy goes to pinned memory: to other memory the driver would wait for it. */
+class CudaPoll : public DevicePoll {
+public:
+    explicit CudaPoll(CudaContext& cu) : cu(cu) {
+        check(cu, cuMemHostAlloc(&values, sizeof(std::array<int, 2>), 0), "pinned memory");
+        check(cu, cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "an event");
+    }
+    CudaPoll(const CudaPoll&) = delete;
+    CudaPoll& operator=(const CudaPoll&) = delete;
+    ~CudaPoll() override {
+        const ContextSelector selector(cu);
+        cuEventSynchronize(event);
+        cuEventDestroy(event);
+        cuMemFreeHost(values);
+    }
+    void begin(ComputeArray& array) override {
+        if (hasBegun && !isComplete())
+            return;
+        const CUstream stream = cu.getCurrentStream();
+        check(cu, cuMemcpyDtoHAsync(values, cu.unwrap(array).getDevicePointer(), sizeof(std::array<int, 2>), stream),
+              "reading failures");
+        check(cu, cuEventRecord(event, stream), "an event");
+        hasBegun = true;
+    }
+    std::optional<std::array<int, 2>> read() override {
+        if (!hasBegun || !isComplete())
+            return {};
+        return *static_cast<const std::array<int, 2>*>(values);
+    }
+
+private:
+    bool isComplete() const {
+        const CUresult result = cuEventQuery(event);
+        if (result != CUDA_ERROR_NOT_READY)
+            check(cu, result, "an event");
+        return result == CUDA_SUCCESS;
+    }
+    CudaContext& cu;
+    void* values = nullptr;
+    CUevent event = nullptr;
+    bool hasBegun = false;
+};
+
 } // namespace
+
+std::unique_ptr<DevicePoll> CudaDevice::makePoll() {
+    return std::make_unique<CudaPoll>(cu);
+}
 
 int CudaDevice::attribute(CUdevice_attribute which) {
     int value = 0;

@@ -23,6 +23,7 @@ public:
     bool hasNamespaces() override {
         return true;
     }
+    std::unique_ptr<DevicePoll> makePoll() override;
     OpenMM::ComputeProgram compile(const std::string& text, std::size_t sharedBytes, bool isCooperative) override;
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ReplacingSolver.h"
+#include "CoreExceptions.h"
 #include "HeldPairs.h"
 #include "MirrorImages.h"
 #include "MovingTargets.h"
@@ -32,8 +33,10 @@ bool isSame(const Box& a, const Box& b) {
 
 } // namespace
 
-ReplacingSolver::ReplacingSolver(ContextImpl& context, const ConstraintSet& constraints, shared_ptr<TaskRunner> runner)
-    : context(context), runner(std::move(runner)), solver(constraints, Method::Automatic),
+ReplacingSolver::ReplacingSolver(ContextImpl& context, const ConstraintSet& constraints, shared_ptr<TaskRunner> runner,
+                                 const PlatformPrecision& precision)
+    : context(context), runner(std::move(runner)), precision(precision),
+      solver(constraints, Method::Automatic, precision.centroids),
       projector(solver, [&context] { return collectHeldPairs(context.getSystem()); }), held(constraints),
       scratch(constraints.numParticles()),
       mayBeMirrored(any_of(constraints.bodies.begin(), constraints.bodies.end(),
@@ -60,6 +63,8 @@ ProjectionSettings ReplacingSolver::settings() const {
     ProjectionSettings settings;
     settings.tolerance = toleranceOf(integrator);
     settings.maxIterations = 500;
+    settings.positionEpsilon = precision.positionEpsilon;
+    settings.smallestTolerance = precision.smallestTolerance;
     if (integrator.getStepSize() > 0)
         settings.timeScale = integrator.getStepSize();
     return settings;
@@ -75,8 +80,14 @@ void ReplacingSolver::begin(const char* what) {
     call = what;
     resetSolves(summary);
     solver.setTime(context.getTime());
-    if (solver.setGlobals([&](const string& name) { return context.getParameter(name); }))
+    takeParameters();
+}
+
+bool ReplacingSolver::takeParameters() {
+    const bool areNew = solver.setGlobals([&](const string& name) { return context.getParameter(name); });
+    if (areNew)
         known.clear();
+    return areNew;
 }
 
 bool ReplacingSolver::isKnown(const Real3* x) const {
@@ -236,12 +247,42 @@ void ReplacingSolver::fail(const SolveReport& report, Stage stage) {
     throwFailedSolve(during(settings()), report, stage);
 }
 
+void ReplacingSolver::failOnDevice(const SolveReport& report, Stage stage) {
+    call = "a step";
+    fail(report, stage);
+}
+
+void ReplacingSolver::failOnDevice(int particle) {
+    call = "a step";
+    known.clear();
+    throwProblem(notFinite(solver.getSet(), "position or velocity", particle, activity()));
+}
+
+void ReplacingSolver::noteSolves(const vector<SolveReport>& reports) {
+    resetSolves(summary);
+    for (const SolveReport& report : reports)
+        noteSolve(summary, solver.getSet(), report);
+}
+
 SolverSummary ReplacingSolver::getSummary() const {
     SolverSummary now = summary;
     now.tolerance = settings().tolerance;
     now.solver = describeSolvers(solver);
     describeConstraints(now, solver);
     return now;
+}
+
+void solveForOpenMM(const System& system, bool isInStep, const function<void()>& solve) {
+    try {
+        withOpenMMExceptions(system, "solving constraints", solve);
+    } catch (const ConstraintException& error) {
+        ConstraintProblem problem = error.getProblem();
+        if (isInStep && problem.kind != "far-off") // where nothing has been moved yet
+            problem.remedy = "OpenMM's integrator does not take the step back: before going on, set a state that you "
+                             "kept (setState, loadCheckpoint), or positions and velocities. Then: " +
+                             problem.remedy;
+        throw ConstraintException(problem);
+    }
 }
 
 } // namespace ConstraintPlugin

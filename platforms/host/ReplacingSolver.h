@@ -7,18 +7,28 @@
 #include "SolveNotes.h"
 #include "openmm/Vec3.h"
 #include "openmm/internal/ContextImpl.h"
+#include <functional>
 
 namespace ConstraintPlugin {
 
-/** Solves the constraints of a Context for an integrator that is none of ours, whenever that asks OpenMM's
- *  ReferenceConstraints to. It is told neither what a step is nor who has moved the particles since the last call, so
- * it compares the positions with those that it left. Where they differ (setPositions, a checkpoint, a barostat), mirror
- *  images, independent rows and periodic images are chosen anew, and positions that violate the constraints are
- *  projected before gradients are computed at them. */
+/** How a platform stores positions, and what its solves reach. */
+struct PlatformPrecision {
+    double positionEpsilon = 2.2e-16; ///< ProjectionSettings
+    double smallestTolerance = 0;     ///< likewise
+    Centroids centroids = Centroids::Bordered;
+};
+
+/** Solves the constraints of a Context for an integrator that is none of ours, on the host: on the Reference and CPU
+ *  platforms whenever that asks ReferenceConstraints to, on devices where others have set the state. It is told neither
+ *  what a step is nor who has moved the particles since the last call, so it compares the positions with those that it
+ *  left. Where they differ (setPositions, a checkpoint, a barostat), mirror images, independent rows and periodic
+ *  images are chosen anew, and positions that violate the constraints are projected before gradients are computed at
+ *  them. */
 class ReplacingSolver {
 public:
     /** @param runner  threads of DistanceSolver; null: the simple solvers */
-    ReplacingSolver(OpenMM::ContextImpl& context, const ConstraintSet& constraints, std::shared_ptr<TaskRunner> runner);
+    ReplacingSolver(OpenMM::ContextImpl& context, const ConstraintSet& constraints, std::shared_ptr<TaskRunner> runner,
+                    const PlatformPrecision& precision = {});
     /** @return false if other things than targets differ; nothing is changed then */
     bool setTargets(const ConstraintSet& constraints);
     /** Position stage of any step, sigma(r') = 0 with gradients at r: see ConstraintSolver::solvePositions.
@@ -40,14 +50,29 @@ public:
     std::vector<std::pair<std::vector<int>, int>> rankOfGroups(const Real3* x);
     SolverSummary getSummary() const;
 
-private:
+    // ---- for a device, which solves by itself
+
     /** The settings of the integrator that takes the steps now. */
     ProjectionSettings settings() const;
+    const ConstraintSolver& getSolver() const {
+        return solver;
+    }
+    /** Take the Context's parameters. @return whether constraints depend on one that has changed */
+    bool takeParameters();
+    /** The device has solved. @param reports  of what was solved, by stage */
+    void noteSolves(const std::vector<SolveReport>& reports);
+    /** @throws ConstraintException that describes a failed solve of the device, in a step or beside one */
+    [[noreturn]] void failOnDevice(const SolveReport& report, Stage stage);
+    /** @throws ConstraintException about a position or velocity that is not finite */
+    [[noreturn]] void failOnDevice(int particle);
+
+private:
+    /** For exceptions. */
+    std::string activity() const;
+    [[noreturn]] void fail(const SolveReport& report, Stage stage);
     Box box() const;
     /** Begin a call: take the Context's parameters and the time. */
     void begin(const char* what);
-    /** For exceptions. */
-    std::string activity() const;
     bool isKnown(const Real3* x) const;
     void remember(const Real3* x);
     /** Choose independent constraints and mirror images as positions are, where they decide. */
@@ -58,15 +83,15 @@ private:
     /** @throws ConstraintException if a value [numParticles] of a particle that moves is not finite. @param what  it is
      */
     void requireFinite(const Real3* values, const char* what) const;
-    [[noreturn]] void fail(const SolveReport& report, Stage stage);
     SolveCircumstances during(const ProjectionSettings& of) const;
 
     OpenMM::ContextImpl& context;
     std::shared_ptr<TaskRunner> runner;
+    PlatformPrecision precision;
     ConstraintSolver solver;
     Projector projector;
     SolverSummary summary;
-    const char* call = ""; // that is being served
+    const char* call = "a step"; // that is being served
     HeldParticles held;
     std::vector<Real3> known;     // [numParticles] positions after the last solve, of those held; empty: there was none
     Box knownBox;                 // at that time
@@ -75,6 +100,10 @@ private:
     bool mayBeMirrored;
     bool onlyDistances; // so a failing solve leaves velocities that are not finite to be named, and nobody looks before
 };
+
+/** Call a solver for OpenMM. What an integrator of OpenMM has done of a step when this throws, it does not undo, which
+ *  the exception says. @param isInStep  whether one is being taken */
+void solveForOpenMM(const OpenMM::System& system, bool isInStep, const std::function<void()>& solve);
 
 } // namespace ConstraintPlugin
 

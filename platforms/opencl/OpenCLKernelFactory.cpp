@@ -6,6 +6,38 @@
 
 namespace ConstraintPlugin {
 
+class OpenCLPoll : public DevicePoll {
+public:
+    explicit OpenCLPoll(OpenMM::OpenCLContext& cl) : cl(cl) {
+    }
+    ~OpenCLPoll() override {
+        if (hasBegun)
+            event.wait();
+    }
+    void begin(OpenMM::ComputeArray& array) override {
+        if (hasBegun && !isComplete())
+            return;
+        cl.getQueue().enqueueReadBuffer(cl.unwrap(array).getDeviceBuffer(), CL_FALSE, 0, sizeof(values), values.data(),
+                                        nullptr, &event);
+        cl.getQueue().flush();
+        hasBegun = true;
+    }
+    std::optional<std::array<int, 2>> read() override {
+        if (!hasBegun || !isComplete())
+            return {};
+        return values;
+    }
+
+private:
+    bool isComplete() const {
+        return event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() == CL_COMPLETE;
+    }
+    OpenMM::OpenCLContext& cl;
+    cl::Event event;
+    std::array<int, 2> values{};
+    bool hasBegun = false;
+};
+
 class OpenCLDevice : public Device {
 public:
     explicit OpenCLDevice(OpenMM::OpenCLContext& cl) : cl(cl) {
@@ -24,6 +56,9 @@ public:
     }
     int largestBlock() override {
         return (int) cl.getDevice().getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
+    }
+    std::unique_ptr<DevicePoll> makePoll() override {
+        return std::make_unique<OpenCLPoll>(cl);
     }
     OpenMM::ComputeProgram compile(const std::string& text, std::size_t, bool) override {
         return cl.compileProgram(text); // which declares all of its shared memory

@@ -16,21 +16,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Call a solver for OpenMM. What an integrator of OpenMM has done of a step when this throws, it does not undo. */
-template <class Function>
-void solveFor(const ContextImpl& context, bool isInStep, Function function) {
-    try {
-        withOpenMMExceptions(context.getSystem(), "solving constraints", function);
-    } catch (const ConstraintException& error) {
-        ConstraintProblem problem = error.getProblem();
-        if (isInStep && problem.kind != "far-off") // where nothing has been moved yet
-            problem.remedy = "OpenMM's integrator does not take the step back: before going on, set a state that you "
-                             "kept (setState, loadCheckpoint), or positions and velocities. Then: " +
-                             problem.remedy;
-        throw ConstraintException(problem);
-    }
-}
-
 /** What ReferenceConstraints calls for all constraints. OpenMM's masses are not used: in Context.applyConstraints()
  * they are infinite. */
 class ReplacingAlgorithm : public ReferenceConstraintAlgorithm {
@@ -40,7 +25,7 @@ public:
     }
     void apply(vector<Vec3>& x, vector<Vec3>& to, vector<double>&, double) override {
         const bool isInStep = &x != &to; // else Context.applyConstraints()
-        solveFor(context, isInStep, [&] {
+        solveForOpenMM(context.getSystem(), isInStep, [&] {
             if (!isInStep)
                 solver->project(asReal3(x));
             else
@@ -48,7 +33,7 @@ public:
         });
     }
     void applyToVelocities(vector<Vec3>& x, vector<Vec3>& v, vector<double>&, double) override {
-        solveFor(context, false, [&] { solver->solveVelocities(asReal3(x), asReal3(v)); });
+        solveForOpenMM(context.getSystem(), false, [&] { solver->solveVelocities(asReal3(x), asReal3(v)); });
     }
 
 private:

@@ -53,6 +53,26 @@ DEVICE void halfDrift(const Arguments* a, int i, Particle* p) {
     p->d = p->d + (0.5f * a->driftTime) * p->v;
 }
 
+/** delta as an integrator of OpenMM has it. */
+DEVICE void loadDelta(const Arguments* a, int i, Particle* p) {
+    const mixed4 d = a->posDelta[i];
+    p->d = make_mixed3(d.x, d.y, d.z);
+}
+
+/** Give it back with the constraints' part: delta + c. */
+DEVICE void storeDelta(const Arguments* a, int i, Particle* p) {
+    if (p->w > 0) {
+        const mixed3 d = p->d + p->c;
+        requireFinite(a, i, d);
+        mixed4 delta;
+        delta.x = d.x;
+        delta.y = d.y;
+        delta.z = d.z;
+        delta.w = 0;
+        a->posDelta[i] = delta;
+    }
+}
+
 DEVICE void stay(const Arguments* a, int i, Particle* p) {
     p->d = make_mixed3(0, 0, 0);
 }
