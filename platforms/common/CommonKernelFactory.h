@@ -7,6 +7,7 @@
 #include "CommonRattleNoseHooverStep.h"
 #include "CommonSolveKernel.h"
 #include "OpenMMSeries.h"
+#include "SystemChecks.h"
 #include "openmm/KernelFactory.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/Integrators.h"
@@ -25,6 +26,8 @@ public:
             std::make_unique<PlatformDevice>(*static_cast<PlatformData*>(context.getPlatformData())->contexts[0]);
         if (name == SolveConstraintsKernel::Name())
             return new CommonSolveKernel(name, platform, context, std::move(device));
+        if (areAllOurs(context.getIntegrator()))
+            solveByOwnIntegrator(context);
 #define CREATE(step)                                                                                                   \
     if (name == "Integrate" #step "Step")                                                                              \
         return new Common##step##Step(name, platform, context, std::move(device));

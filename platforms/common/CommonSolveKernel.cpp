@@ -5,11 +5,13 @@
 #include "ForeignIntegrators.h"
 #include "MovingTargets.h"
 #include "OpenMMVectors.h"
+#include "StateErrors.h"
 #include "SystemChecks.h"
 #include "openmm/Integrator.h"
 #include "openmm/System.h"
 #include "openmm/common/ContextSelector.h"
 #include "openmm/common/IntegrationUtilities.h"
+#include <algorithm>
 
 using namespace OpenMM;
 using namespace std;
@@ -45,6 +47,17 @@ void uploadVectors(ArrayInterface& array, const vector<int>& atomIndex, const ve
         values[i].z = (decltype(values[i].z)) v[2];
     }
     array.upload(values.data());
+}
+
+/** The particle that made a solve fail: one of the failing constraint's, or the only one of all. -1: that is not known.
+ */
+int particleNotFinite(vector<Vec3>& values, const vector<int>& particles) {
+    const auto isBad = [&](int p) { return firstNotFinite(asReal3(values), p, p + 1) == p; };
+    for (int p : particles)
+        if (isBad(p))
+            return p;
+    const int n = (int) values.size(), first = firstNotFinite(asReal3(values), 0, n);
+    return first < 0 || firstNotFinite(asReal3(values), first + 1, n) >= 0 ? -1 : first;
 }
 
 } // namespace
@@ -83,7 +96,7 @@ bool CommonSolveKernel::setTargets(const ConstraintSet& constraints) {
 ProgramKind CommonSolveKernel::programKind() const {
     ProgramKind kind;
     kind.stages = {{"positions", {"loadDelta", "solvePositions", "storeDelta"}},
-                   {"velocities", {"solveVelocities", "addVelocityCorrection"}},
+                   {"velocities", {"solveVelocities", "storeVelocities"}},
                    {"projectPositions", {"stay", "projectPositions", "shift"}, false}};
     kind.isCoarse = ConstraintProgram::isCoarse(onDevice.innerTolerance(solver->settings()));
     return kind;
@@ -147,6 +160,7 @@ bool CommonSolveKernel::projectStart(ContextImpl& context) {
     }
     knownBox = now;
     mayHaveMoved = false;
+    begun.emplace_back(nextLaunch, context.getTime());
     stepBegun = cc.getStepCount();
     return isMoved;
 }
@@ -279,9 +293,13 @@ vector<Vec3> CommonSolveKernel::positions() {
 void CommonSolveKernel::pollFailure() {
     if (onDevice.program == nullptr)
         return;
-    const optional<array<int, 2>> failure = poll->read();
-    if (failure.has_value() && (*failure)[0] != noFailure)
-        requireSuccess();
+    if (const optional<array<int, 2>> failure = poll->read()) {
+        if ((*failure)[0] != noFailure)
+            requireSuccess();
+        while (begun.size() > 1 && begun[1].first <= polledLaunch)
+            begun.pop_front();
+        polledLaunch = nextLaunch;
+    }
     poll->begin(onDevice.program->arguments["failure"]);
 }
 
@@ -290,32 +308,45 @@ void CommonSolveKernel::requireSuccess() {
         return;
     const ContextSelector selector(cc);
     const array<int, 2> failure = onDevice.readFailure();
-    if (failure[0] == noFailure)
+    if (failure[0] == noFailure) {
+        begun.erase(begun.begin(), begun.empty() ? begun.end() : begun.end() - 1);
         return;
+    }
     const DeviceFailure described = onDevice.describe(failure[1], *order, 0);
     onDevice.forgetFailure();
     poll = onDevice.device->makePoll(); // which has read the failure, or will
     stepBegun = -1;
     unread.reset();
     wereSet = true;
-    reportFailure(described);
+    reportFailure(described, failure[0]);
 }
 
-void CommonSolveKernel::reportFailure(DeviceFailure failure) {
+void CommonSolveKernel::reportFailure(DeviceFailure failure, int launch) {
     const ConstraintSet& set = solver->getSolver().getSet();
-    vector<Vec3> x = positions();
+    const bool ofPositions = failure.stage == Stage::Positions;
+    vector<Vec3> x = positions(), v;
+    kernels->state().getVelocities(owner, v);
+    SolveReport& report = failure.report;
+    if ((int) report.outcome >= (int) DeviceOutcome::FarOff)
+        report.outcome = Outcome::NotConverged;
+    // A particle by itself has no stage; one of a rigid body may stand for another.
+    const char* what = failure.particle >= 0 ? "position or velocity" : ofPositions ? "position" : "velocity";
+    if (failure.particle >= 0 || report.outcome == Outcome::NotFinite) {
+        const vector<int> failing =
+            report.constraint < 0 ? vector<int>() : set.constraints[report.constraint].particles;
+        const bool lookAtPositions = report.constraint >= 0 && ofPositions;
+        const int found = particleNotFinite(lookAtPositions ? x : v, failing);
+        failure.particle = found >= 0 ? found : failure.particle;
+    }
+    while (begun.size() > 1 && begun[1].first <= launch)
+        begun.pop_front();
     solveForOpenMM(owner.getSystem(), !failure.ofProjection, [&] {
-        if (failure.particle >= 0)
-            solver->failOnDevice(failure.particle);
         if (failure.ofProjection) // throws, unless positions have come back since
             solver->projectStart(asReal3(x));
-        SolveReport& report = failure.report;
-        if ((int) report.outcome >= (int) DeviceOutcome::FarOff)
-            report.outcome = Outcome::NotConverged;
-        if (report.constraint >= 0)
-            for (int p : set.constraints[report.constraint].particles)
-                report.places.push_back(toReal3(x[p]));
-        solver->failOnDevice(report, failure.stage);
+        solver->beginStepAt(begun.empty() ? owner.getTime() : begun[0].second);
+        if (failure.particle >= 0)
+            solver->failNotFinite(failure.particle, what);
+        solver->fail(report, failure.stage);
     });
     throw OpenMMException("a failed solve was not reported"); // not reached
 }
@@ -323,18 +354,7 @@ void CommonSolveKernel::reportFailure(DeviceFailure failure) {
 SolverSummary CommonSolveKernel::getSummary() const {
     if (unread.has_value()) {
         const ContextSelector selector(cc);
-        const ConstraintTables& tables = onDevice.program->tables();
-        const vector<int> rows = onDevice.reportRows();
-        const vector<double> errors = onDevice.program->arguments.download("reportErrors");
-        vector<SolveReport> reports;
-        for (int c = 0, place = (int) *unread * tables.numClusters(); c < tables.numClusters(); c++, place++) {
-            SolveReport report;
-            report.iterations = rows[4 * place + 1];
-            report.constraint = rows[4 * place + 2] < 0 ? -1 : onDevice.constraintOf(rows[4 * place + 2], *order);
-            report.maxError = errors[2 * place];
-            reports.push_back(report);
-        }
-        solver->noteSolves(reports);
+        solver->noteSolves(onDevice.reports({*unread}, *order, 0));
         unread.reset();
     }
     SolverSummary summary = solver->getSummary();

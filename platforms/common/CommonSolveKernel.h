@@ -7,6 +7,7 @@
 #include "ReplacedKernels.h"
 #include "ReplacingSolver.h"
 #include "openmmconstraints/ConstraintKernels.h"
+#include <deque>
 
 namespace ConstraintPlugin {
 
@@ -50,13 +51,14 @@ private:
     void requireSuccess();
     /** The same, without waiting, for those that the device has done. */
     void pollFailure();
-    [[noreturn]] void reportFailure(DeviceFailure failure);
+    /** @param launch  that has failed */
+    [[noreturn]] void reportFailure(DeviceFailure failure, int launch);
     std::vector<OpenMM::Vec3> positions();
 
     OpenMM::ContextImpl& owner;
+    std::unique_ptr<ReplacingSolver> solver;
     DeviceConstraints onDevice;
     OpenMM::ComputeContext& cc;
-    std::unique_ptr<ReplacingSolver> solver;
     std::unique_ptr<ReplacedKernels> kernels;
     std::unique_ptr<DevicePoll> poll;
     std::shared_ptr<const DeviceOrder> order; // of the program's arrays
@@ -65,8 +67,9 @@ private:
     bool wereSet = true;                      // positions, by others: the host looks at them
     bool mayHaveMoved = true;                 // otherwise: the device does
     long long stepBegun = -1;                 // number of steps before the present one; -1: none has begun
-    int nextLaunch = 0;
-    mutable std::optional<StepSolve> unread; // what was solved last, and not read yet
+    int nextLaunch = 0, polledLaunch = 0;     // polled: launches before it
+    std::deque<std::pair<int, double>> begun; // steps whose success is not known: first launch, time (ps)
+    mutable std::optional<StepSolve> unread;  // what was solved last, and not read yet
 };
 
 } // namespace ConstraintPlugin

@@ -282,15 +282,12 @@ void CommonStepKernel::refreshReading() const {
     reading.velocityChanges = velocityChanges(buffer);
 
     record->summary = SolverSummary();
-    const vector<double> errors = program->arguments.download("reportErrors");
-    const vector<int> rows = onDevice.reportRows();
-    const int first = buffer * numStepSolves * tables.numClusters();
-    for (int place = first; place < first + (int) StepSolve::Projection * tables.numClusters(); place++) {
-        if (rows[4 * place + 2] < 0 || rows[4 * place + 1] == 0)
+    for (const SolveReport& report : onDevice.reports(
+             {StepSolve::Positions, StepSolve::Velocities, StepSolve::HeatedVelocities}, *readingFrame.order, buffer)) {
+        if (report.constraint < 0 || report.iterations == 0)
             continue; // this integrator has no such stage
-        SolverSummary& summary = record->summary;
-        summary.iterations = max(summary.iterations, rows[4 * place + 1]);
-        record->note(errors[2 * place], constraintOf(rows[4 * place + 2], *readingFrame.order));
+        record->summary.iterations = max(record->summary.iterations, report.iterations);
+        record->note(report.maxError, report.constraint);
     }
     const int numRedundant = (int) tables.redundant.size();
     if (numRedundant == 0)

@@ -27,6 +27,23 @@ vector<int> DeviceConstraints::reportRows() const {
     return rows;
 }
 
+vector<SolveReport> DeviceConstraints::reports(const vector<StepSolve>& solves, const DeviceOrder& order,
+                                               int buffer) const {
+    const int numClusters = program->tables().numClusters();
+    const vector<double> errors = program->arguments.download("reportErrors");
+    const vector<int> rows = reportRows();
+    vector<SolveReport> result;
+    for (StepSolve solve : solves)
+        for (int c = 0, place = (buffer * numStepSolves + (int) solve) * numClusters; c < numClusters; c++, place++) {
+            SolveReport report;
+            report.iterations = rows[4 * place + 1];
+            report.constraint = rows[4 * place + 2] < 0 ? -1 : constraintOf(rows[4 * place + 2], order);
+            report.maxError = errors[2 * place];
+            result.push_back(report);
+        }
+    return result;
+}
+
 DeviceFailure DeviceConstraints::describe(int code, const DeviceOrder& order, int buffer) {
     const ConstraintTables& tables = program->tables();
     const int numClusters = tables.numClusters(), numRedundant = (int) tables.redundant.size(),

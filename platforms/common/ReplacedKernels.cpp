@@ -6,6 +6,7 @@
 #include "openmm/Platform.h"
 #include "openmm/common/ContextSelector.h"
 #include "openmm/common/IntegrationUtilities.h"
+#include "openmmconstraints/ConstraintKernels.h"
 #include <cstring>
 #include <type_traits>
 
@@ -189,6 +190,7 @@ private:
     shared_ptr<Link> link;
 };
 
+/** In the place of OpenMM's kernel for Context.applyConstraints(). */
 class SolvedConstraints : public ApplyConstraintsKernel {
 public:
     SolvedConstraints(const Platform& platform, shared_ptr<Link> link)
@@ -207,6 +209,24 @@ public:
 
 private:
     shared_ptr<Link> link;
+};
+
+/** The same where our integrators are the only ones. */
+class OwnConstraints : public ApplyConstraintsKernel {
+public:
+    explicit OwnConstraints(const Platform& platform) : ApplyConstraintsKernel(Name(), platform) {
+    }
+    void initialize(const System&) override {
+    }
+    void apply(ContextImpl& context, double) override {
+        applyConstraintsForOpenMM(context);
+    }
+    void applyToVelocities(ContextImpl& context, double) override {
+        vector<Vec3> velocities;
+        context.getVelocities(velocities);
+        projectVelocitiesForOpenMM(context, velocities);
+        context.setVelocities(velocities);
+    }
 };
 
 // ---- whether OpenMM calls what was installed ------------------------------------------------------------------------
@@ -274,6 +294,10 @@ ReplacedKernels::ReplacedKernels(ContextImpl& context, ComputeContext& cc, Solve
     context.*memberOf(ConstraintsKernel()) = Kernel(new SolvedConstraints(platform, link));
     requireCalled(context, utilities, *link);
     link->solver = &solver;
+}
+
+void solveByOwnIntegrator(ContextImpl& context) {
+    context.*memberOf(ConstraintsKernel()) = Kernel(new OwnConstraints(context.getPlatform()));
 }
 
 ReplacedKernels::~ReplacedKernels() {

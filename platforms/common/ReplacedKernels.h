@@ -54,6 +54,10 @@ private:
     OpenMM::Kernel stateOfOpenMM;
 };
 
+/** Let Context.applyConstraints() and applyVelocityConstraints() call an integrator of this library, which is the only
+ *  one of its Context, instead of SETTLE, SHAKE and CCMA. */
+void solveByOwnIntegrator(OpenMM::ContextImpl& context);
+
 } // namespace ConstraintPlugin
 
 #endif

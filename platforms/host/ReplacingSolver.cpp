@@ -78,8 +78,9 @@ Box ReplacingSolver::box() const {
 
 void ReplacingSolver::begin(const char* what) {
     call = what;
+    callTime = context.getTime();
     resetSolves(summary);
-    solver.setTime(context.getTime());
+    solver.setTime(callTime);
     takeParameters();
 }
 
@@ -227,12 +228,12 @@ void ReplacingSolver::requireFinite(const Real3* values, const char* what) const
     const bool areGood =
         held.forMoving(runner.get(), [&](int begin, int end) { return firstNotFinite(values, begin, end) < 0; });
     if (!areGood)
-        throwProblem(notFinite(solver.getSet(), what, firstNotFinite(values, 0, (int) scratch.size()), activity()));
+        failNotFinite(firstNotFinite(values, 0, (int) scratch.size()), what);
 }
 
 string ReplacingSolver::activity() const {
     ostringstream text;
-    text << call << " at " << context.getTime() << " ps";
+    text << call << " at " << callTime << " ps";
     return text.str();
 }
 
@@ -247,15 +248,14 @@ void ReplacingSolver::fail(const SolveReport& report, Stage stage) {
     throwFailedSolve(during(settings()), report, stage);
 }
 
-void ReplacingSolver::failOnDevice(const SolveReport& report, Stage stage) {
+void ReplacingSolver::beginStepAt(double time) {
     call = "a step";
-    fail(report, stage);
+    callTime = time;
+    known.clear();
 }
 
-void ReplacingSolver::failOnDevice(int particle) {
-    call = "a step";
-    known.clear();
-    throwProblem(notFinite(solver.getSet(), "position or velocity", particle, activity()));
+void ReplacingSolver::failNotFinite(int particle, const char* what) const {
+    throwProblem(notFinite(solver.getSet(), what, particle, activity()));
 }
 
 void ReplacingSolver::noteSolves(const vector<SolveReport>& reports) {

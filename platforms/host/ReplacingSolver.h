@@ -61,15 +61,16 @@ public:
     bool takeParameters();
     /** The device has solved. @param reports  of what was solved, by stage */
     void noteSolves(const std::vector<SolveReport>& reports);
+    /** The next exception is about a step that began at a time (ps): a device has gone on since. */
+    void beginStepAt(double time);
     /** @throws ConstraintException that describes a failed solve of the device, in a step or beside one */
-    [[noreturn]] void failOnDevice(const SolveReport& report, Stage stage);
-    /** @throws ConstraintException about a position or velocity that is not finite */
-    [[noreturn]] void failOnDevice(int particle);
+    [[noreturn]] void fail(const SolveReport& report, Stage stage);
+    /** @throws ConstraintException about what is not finite: "velocity" */
+    [[noreturn]] void failNotFinite(int particle, const char* what) const;
 
 private:
     /** For exceptions. */
     std::string activity() const;
-    [[noreturn]] void fail(const SolveReport& report, Stage stage);
     Box box() const;
     /** Begin a call: take the Context's parameters and the time. */
     void begin(const char* what);
@@ -92,6 +93,7 @@ private:
     Projector projector;
     SolverSummary summary;
     const char* call = "a step"; // that is being served
+    double callTime = 0;         // ps
     HeldParticles held;
     std::vector<Real3> known;     // [numParticles] positions after the last solve, of those held; empty: there was none
     Box knownBox;                 // at that time

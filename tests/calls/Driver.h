@@ -42,6 +42,7 @@ struct Event : Object {
     using Object::Object;
     Stream* stream = nullptr; ///< where it was recorded, behind the operations up to this number
     std::uint64_t number = 0;
+    bool isAsked = false; ///< whether it has happened
 };
 
 struct Parameter {

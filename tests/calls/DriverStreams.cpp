@@ -127,8 +127,26 @@ CUresult cuEventRecord(CUevent handle, CUstream stream) {
         Event& event = *(Event*) handle;
         event.stream = streamOf(context, stream, "cuEventRecord");
         event.number = lastNumber;
+        event.isAsked = false;
         Recorder::note("record cuEventRecord"); // a later wait is for what was launched before
         return event.stream == nullptr ? CUDA_ERROR_INVALID_HANDLE : context.failure;
+    });
+}
+/** It is not ready when it is asked for the first time, and has happened when it is asked again: a device goes on while
+ * nobody waits. The event may be of another context. */
+CUresult cuEventQuery(CUevent handle) {
+    return inCurrent("cuEventQuery", [&](Context& context) {
+        const CUresult result = requireAlive((Event*) handle, "cuEventQuery", "event");
+        if (result != CUDA_SUCCESS)
+            return result;
+        Event& event = *(Event*) handle;
+        if (event.stream == nullptr)
+            return context.failure;
+        if (!event.isAsked) {
+            event.isAsked = true;
+            return context.failure == CUDA_SUCCESS ? CUDA_ERROR_NOT_READY : context.failure;
+        }
+        return runUntil(*event.stream, event.number);
     });
 }
 /** The event may be of another context. */

@@ -373,13 +373,22 @@ TEST_P(Launches, AreSoMany) {
     keepNoPtx(); // the tests of Plugin keep it
     const Cost cost = GetParam();
     std::unique_ptr<Integrator> integrator;
-    if (std::string(cost.integrator) == "Verlet")
+    std::string name = cost.integrator;
+    const bool isReplaced = name.find("Replaced") == 0;
+    name = name.substr(isReplaced ? 8 : 0);
+    if (name == "Verlet")
         integrator = std::make_unique<VerletIntegrator>(0.001);
-    else if (std::string(cost.integrator) == "LangevinMiddle")
+    else if (name == "LangevinMiddle")
         integrator = std::make_unique<LangevinMiddleIntegrator>(300, 1, 0.001);
     else
-        integrator = makeIntegrator({"", ConstraintIntegrator::Automatic, cost.integrator}, 0.001, 1e-5);
-    DeviceSimulation simulation(cost.kind, *integrator, "mixed");
+        integrator = makeIntegrator({"", ConstraintIntegrator::Automatic, name}, 0.001, 1e-5);
+    Example example = makeExample(cost.kind);
+    if (isReplaced) {
+        auto* force = new ConstraintForce();
+        force->setReplacesSolver(true);
+        example.system->addForce(force);
+    }
+    DeviceSimulation simulation(std::move(example), *integrator, "mixed");
     const auto count = [&](int steps, int times) {
         const auto names = simulation.launchesBesidesForces(steps, times);
         // OpenMM makes random numbers for many steps at once, and CCMA launches until it converges.
@@ -451,15 +460,17 @@ INSTANTIATE_TEST_SUITE_P(
     Mixed, Launches,
     testing::Values(
         Cost{"hydrogens", "Verlet", 4, 0}, Cost{"hydrogens", "LangevinMiddle", 7, 0}, Cost{"hydrogens", "Shake", 1, 1},
-        Cost{"hydrogens", "Rattle", 2, 1}, Cost{"hydrogens", "RattleLangevin", 2, 1},
-        Cost{"hydrogens", "GeodesicLangevin", 6, 1}, Cost{"hydrogens", "RattleNoseHoover", 7, 1},
-        Cost{"hydrogens", "RattleMTS", 5 + 3, 1}, Cost{"hydrogens", "RattleMTSLangevin", 9 + 3, 1},
-        Cost{"upToEight", "Rattle", 2, 1}, Cost{"clusters", "Shake", together(1, 2), 1},
-        Cost{"clusters", "Rattle", together(2, 4), 1}, Cost{"clusters", "RattleLangevin", together(2, 4), 1},
-        Cost{"longChain", "Rattle", 2, 1}, Cost{"longerChain", "Rattle", 2, 1}, Cost{"network", "Rattle", 2, 1},
-        Cost{"longestChain", "Rattle", 26, 1}, Cost{"longChains", "Rattle", 2, 1},
-        Cost{"longLipids", "Shake", together(1, 2), 1}, Cost{"longLipids", "Rattle", together(2, 4), 1},
-        Cost{"longLipids", "RattleLangevin", together(2, 4), 1},
+        Cost{"hydrogens", "ReplacedVerlet", 3, 0}, Cost{"hydrogens", "ReplacedLangevinMiddle", 5, 0},
+        Cost{"clusters", "ReplacedLangevinMiddle", together(5, 7), 0},
+        Cost{"longChain", "ReplacedLangevinMiddle", 5, 0}, Cost{"hydrogens", "Rattle", 2, 1},
+        Cost{"hydrogens", "RattleLangevin", 2, 1}, Cost{"hydrogens", "GeodesicLangevin", 6, 1},
+        Cost{"hydrogens", "RattleNoseHoover", 7, 1}, Cost{"hydrogens", "RattleMTS", 5 + 3, 1},
+        Cost{"hydrogens", "RattleMTSLangevin", 9 + 3, 1}, Cost{"upToEight", "Rattle", 2, 1},
+        Cost{"clusters", "Shake", together(1, 2), 1}, Cost{"clusters", "Rattle", together(2, 4), 1},
+        Cost{"clusters", "RattleLangevin", together(2, 4), 1}, Cost{"longChain", "Rattle", 2, 1},
+        Cost{"longerChain", "Rattle", 2, 1}, Cost{"network", "Rattle", 2, 1}, Cost{"longestChain", "Rattle", 26, 1},
+        Cost{"longChains", "Rattle", 2, 1}, Cost{"longLipids", "Shake", together(1, 2), 1},
+        Cost{"longLipids", "Rattle", together(2, 4), 1}, Cost{"longLipids", "RattleLangevin", together(2, 4), 1},
         Cost{"longLipids", "RattleNoseHoover", together(7, 9), 1}, Cost{"declared", "Rattle", together(5, 7), 1},
         Cost{"fullerenes", "Shake", 1, 1}, Cost{"fullerenes", "Rattle", 2, 1},
         Cost{"fullerenes", "RattleLangevin", 2, 1}, Cost{"hinges", "Shake", 5, 1}, Cost{"hinges", "Rattle", 10, 1},

@@ -118,6 +118,7 @@ std::vector<std::pair<std::string, std::function<CUresult()>>> callsInAContext()
             CALL(cuEventCreate, &otherEvent, 0),
             CALL(cuEventDestroy, event),
             CALL(cuEventRecord, event, stream),
+            CALL(cuEventQuery, event),
             CALL(cuEventSynchronize, event),
             CALL(cuModuleLoad, &otherModule, "/dev/null"),
             CALL(cuModuleLoadDataEx, &otherModule, text, 0, nullptr, nullptr),
@@ -227,6 +228,7 @@ TEST(Driver, RefusesWhatIsOfADestroyedContext) {
     EXPECT_EQ(launch(function, 0, 0, 0), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_EQ(cuEventSynchronize(event), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_EQ(cuStreamWaitEvent(nullptr, event, 0), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_EQ(cuMemcpyDtoH(&host, array, sizeof(host)), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(cuMemFree(array), CUDA_ERROR_INVALID_VALUE);
@@ -340,6 +342,12 @@ TEST(Driver, OrdersStreamsByEventsAndByTheDefaultStreamOnly) {
     EXPECT_EQ(cuEventRecord(event, apart), CUDA_SUCCESS);
     EXPECT_EQ(cuEventSynchronize(event), CUDA_SUCCESS);
     EXPECT_EQ(firstOf(array), 4);
+    put(zero, apart);
+    EXPECT_EQ(cuEventRecord(event, apart), CUDA_SUCCESS);
+    EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+    EXPECT_EQ(firstOf(array), 4);
+    EXPECT_EQ(cuEventQuery(event), CUDA_SUCCESS);
+    EXPECT_EQ(firstOf(array), 0);
 }
 
 TEST(Driver, NamesItsErrors) {

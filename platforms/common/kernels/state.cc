@@ -193,9 +193,13 @@ DEVICE mixed largestComponent(mixed3 x) {
     return max(fabs(x.x), max(fabs(x.y), fabs(x.z)));
 }
 
-/** Fail if a coordinate of a particle is NaN or infinite. A sum, unlike a maximum, propagates NaN. */
+/** Whether no coordinate is NaN or infinite. A sum, unlike a maximum, propagates NaN. */
+DEVICE bool areFinite(mixed3 x) {
+    return fabs(x.x) + fabs(x.y) + fabs(x.z) < INFINITE_ERROR;
+}
+
 DEVICE void requireFinite(const Arguments* a, int i, mixed3 x) {
-    if (!(fabs(x.x) + fabs(x.y) + fabs(x.z) < INFINITE_ERROR))
+    if (!areFinite(x))
         fail(a, codeOfParticle(i, a->numClusters));
 }
 

@@ -59,11 +59,10 @@ DEVICE void loadDelta(const Arguments* a, int i, Particle* p) {
     p->d = make_mixed3(d.x, d.y, d.z);
 }
 
-/** Give it back with the constraints' part: delta + c. */
+/** Give it back with the constraints' part: delta + c. What is not finite is left, so that the host finds where it was. */
 DEVICE void storeDelta(const Arguments* a, int i, Particle* p) {
-    if (p->w > 0) {
-        const mixed3 d = p->d + p->c;
-        requireFinite(a, i, d);
+    const mixed3 d = p->d + p->c;
+    if (p->w > 0 && areFinite(d)) {
         mixed4 delta;
         delta.x = d.x;
         delta.y = d.y;
@@ -71,6 +70,17 @@ DEVICE void storeDelta(const Arguments* a, int i, Particle* p) {
         delta.w = 0;
         a->posDelta[i] = delta;
     }
+    if (p->w > 0)
+        requireFinite(a, i, d);
+}
+
+/** v += c, likewise. */
+DEVICE void storeVelocities(const Arguments* a, int i, Particle* p) {
+    const mixed3 v = p->v + p->c;
+    if (p->w > 0)
+        requireFinite(a, i, v);
+    if (areFinite(p->c))
+        p->v = v;
 }
 
 DEVICE void stay(const Arguments* a, int i, Particle* p) {
