@@ -6,9 +6,10 @@
     python benchmarks/gpu.py --inputs FOLDER --output gpu.json
     python benchmarks/gpu.py --inputs FOLDER --without-forces    # what an integrator and its constraints cost
 
-This package's integrators and OpenMM's run in one process, in turn, from the same state. A ratio compares the times of
-two integrators in one round. ns/day holds for whole steps with all forces, and is left out without them. Where
-libcountcalls is preloaded (see tests/calls), launches and waits of a step are counted too.
+This package's integrators and OpenMM's run in one process, in turn, from the same state; "ReplacedLangevinMiddle" is
+OpenMM's with this package's solver (replaceSolver). A ratio compares the times of two integrators in one round. ns/day
+holds for whole steps with all forces, and is left out without them. Where libcountcalls is preloaded (see tests/calls),
+launches and waits of a step are counted too.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ from openmmconstraints.benchmark.villin import StartState
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.platforms import choose_platform
+from openmmconstraints.inspection.system import replacing_force
 from openmmconstraints.terminal.table import make_console, make_table
 
 HYDROGEN_MASS = 3.0  # Da, taken from the atom that carries the hydrogen; water keeps its masses
 STEP_SIZES = {"HBonds": 0.004, "AllBonds": 0.005, "HAngles": 0.005}  # ps: benchmarks/larger_steps.py
-INTEGRATORS = (*dict.fromkeys(PARTNERS.values()), *PARTNERS)
+REPLACED = {f"Replaced{name}": name for name in ("Verlet", "LangevinMiddle")}
+INTEGRATORS = (*dict.fromkeys(PARTNERS.values()), *PARTNERS, *REPLACED)
 RELAXATION, HEATING = 50, 100  # iterations, steps
 #: Steps without forces, then from the start again: angles change, and with them the coupling of constraints.
 FREE_STEPS = {"HBonds": 200, "AllBonds": 20, "HAngles": 20}
@@ -117,8 +120,10 @@ def measure(
     system, start = load(name, constraints, options.inputs)
     if options.without_forces:
         system = without_forces(system)
-    moved = mm.XmlSerializer.clone(system)
+    moved, replaced = mm.XmlSerializer.clone(system), mm.XmlSerializer.clone(system)
     mc.moveConstraints(moved)
+    if not REPLACED.keys().isdisjoint(options.integrators):
+        mc.replaceSolver(replaced)
     longest = FREE_STEPS[constraints] if options.without_forces else None
     has_precision = "Precision" in platform.getPropertyNames()
     properties = {"Precision": precision} if has_precision else {}
@@ -127,12 +132,13 @@ def measure(
         step = STEP_SIZES[constraints]
         result = results[integrator] = Result(name, constraints, precision, integrator, 1000 * step)
         ours = integrator in PARTNERS
-        made = Candidate(integrator, "Automatic" if ours else None).make(options.tolerance)
+        made = Candidate(REPLACED.get(integrator, integrator), "Automatic" if ours else None).make(options.tolerance)
         made.setStepSize(step)
         if options.without_forces:
             ignore_forces(made)
         try:
-            runner = Runner(moved if ours else system, made, start, platform, properties, longest)
+            solved = moved if ours else replaced if integrator in REPLACED else system
+            runner = Runner(solved, made, start, platform, properties, longest)
             if options.steps:
                 runner.steps = options.steps
             else:
@@ -153,10 +159,15 @@ def measure(
     meter = BondMeter(system)
     for integrator, runner in runners.items():
         if results[integrator].failure is None:
-            finish(results[integrator], runner.context, meter, results.get(PARTNERS.get(integrator, "")))
+            finish(results[integrator], runner.context, meter, results.get(builtin_of(integrator)))
             if options.without_forces:
                 results[integrator].ns_per_day = None
     return list(results.values())
+
+
+def builtin_of(integrator: str) -> str:
+    """OpenMM's integrator that does the same, with OpenMM's solver."""
+    return PARTNERS.get(integrator, REPLACED.get(integrator, ""))
 
 
 def finish(result: Result, context: mm.Context, meter: BondMeter, partner: Result | None) -> None:
@@ -170,6 +181,8 @@ def finish(result: Result, context: mm.Context, meter: BondMeter, partner: Resul
     result.calls = count_calls(context)
     if result.integrator in PARTNERS:
         result.solver = context.getIntegrator().getSolverSummary().solver
+    elif (replacing := replacing_force(context.getSystem())) is not None:
+        result.solver = replacing[1].getSolverSummary(context).solver
 
 
 def print_results(results: Sequence[Result]) -> None:

@@ -11,7 +11,7 @@ compile() {
     # shellcheck disable=SC2016
     for precision in mixed single; do
         for constraints in AllBonds HAngles HBonds; do
-            for integrator in RattleLangevin Rattle; do
+            for integrator in RattleLangevin Rattle ReplacedLangevinMiddle; do
                 printf '%s %s %s\n' "$precision" "$constraints" "$integrator"
             done
         done

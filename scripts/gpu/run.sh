@@ -66,7 +66,7 @@ export OPENMM_CACHE_DIR=${OPENMM_CACHE_DIR:-$root/kernels} TMPDIR=${TMPDIR:-$roo
 export CUDA_CACHE_PATH=$root/kernels/driver CUDA_CACHE_MAXSIZE=4000000000
 export CONSTRAINTS_TEST_PLUGINS=$root/site/OpenMM.libs/lib/plugins CONSTRAINTS_TEST_OPENMM_PLUGINS=$root/site/OpenMM.libs/lib/plugins
 export GPU_FOLDER=$log GPU_PYTHON=$python GPU_TESTS=$root/tests GPU_INPUTS=$root/inputs GPU_SYSTEMS=dhfr GPU_LENIENT=1
-export GPU_INTEGRATORS="Verlet Rattle LangevinMiddle RattleLangevin"
+export GPU_INTEGRATORS="Verlet Rattle LangevinMiddle RattleLangevin ReplacedLangevinMiddle"
 touch "$GPU_FOLDER/summary.txt"
 [ -z "$GPU_DRY_RUN" ] || use_stand_in "$GPU_TESTS/calls"
 PATH+=:${libraries//\/lib/\/bin}$(printf ':%s' /usr/local/cuda*/bin /opt/nvidia/nsight-*/*{,/bin})

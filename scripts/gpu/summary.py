@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 WIDTH = 132
-INTEGRATORS = ("Verlet", "Shake", "Rattle", "LangevinMiddle", "RattleLangevin")
+INTEGRATORS = ("Verlet", "Shake", "Rattle", "LangevinMiddle", "RattleLangevin", "ReplacedLangevinMiddle")
+SHORT = {"ReplacedLangevinMiddle": "LMiddle, replaced"}
 FAILURES = 6  #: that are named
 
 
@@ -26,7 +27,7 @@ def times(results: list[dict], title: str, factor: float) -> Iterator[str]:
     if not results:
         return
     names = [name for name in INTEGRATORS if any(result["integrator"] == name for result in results)]
-    yield title.ljust(24) + "".join(name.rjust(18) for name in names)
+    yield title.ljust(24) + "".join(SHORT.get(name, name).rjust(18) for name in names)
     settings = dict.fromkeys((r["precision"], r["constraints"], r["step_fs"]) for r in results)
     for precision, constraints, step in settings:
         words = []

@@ -62,15 +62,16 @@ def test_hydrogens_are_heavy_and_the_mass_is_kept(tmp_path):
 
 def test_steps_without_forces(tmp_path):
     words = ["--inputs", str(write_waters(tmp_path / "inputs")), "--systems", "dhfr", "--sets", "HBonds"]
-    words += ["--precision", "mixed", "--platform", "Reference", "--integrators", "Verlet", "Rattle"]
+    words += ["--precision", "mixed", "--platform", "Reference", "--integrators", "Verlet", "Rattle", "ReplacedVerlet"]
     output = tmp_path / "steps.json"
     words += ["--rounds", "2", "--steps", "7", "--output", str(output)]
     assert gpu.main([*words, "--without-forces"]) == 0
     written = json.loads(output.read_text())
     assert written["without_forces"]
-    assert [result["steps"] for result in written["results"]] == [7, 7]
+    assert [result["steps"] for result in written["results"]] == [7, 7, 7]
     assert all(result["step_ms"] and result["ns_per_day"] is None for result in written["results"])
-    assert written["results"][1]["ratio"]["median"] > 0
+    assert all(result["ratio"]["median"] > 0 for result in written["results"][1:])
+    assert written["results"][2]["solver"]
     assert gpu.main(words) == 0
     assert all(result["ns_per_day"] > 0 for result in json.loads(output.read_text())["results"])
 
