@@ -44,6 +44,7 @@ NAMES = {
     "Shake": "ShakeIntegrator (ours)",
     "Verlet": "VerletIntegrator",
     "LangevinMiddle": "LangevinMiddleIntegrator",
+    "ReplacedLangevinMiddle": "LangevinMiddleIntegrator with our solver",
 }
 
 

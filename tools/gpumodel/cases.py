@@ -19,7 +19,7 @@ from .machine import Launch
 from .timing import Timing, time_launch
 
 ROOT = Path(__file__).resolve().parents[2]
-INTEGRATORS = ("Rattle", "RattleLangevin", "Shake", "Verlet", "LangevinMiddle")
+INTEGRATORS = ("Rattle", "RattleLangevin", "Shake", "Verlet", "LangevinMiddle", "ReplacedLangevinMiddle")
 FORCES = ("clear", "computeBondedForces")  # kernels of the step that are no part of motion or constraints
 MOST_COPIES = 7  # that are recorded and executed
 LEAST, MOST = 1e-9, 1e6  # absolute values of positions, velocities and forces that are compared

@@ -37,6 +37,8 @@ INTEGRATORS = {
     "LangevinMiddle": lambda: mm.LangevinMiddleIntegrator(300, 1, STEP_SIZE),
 }
 
+REPLACED = "Replaced"  #: before the name of an integrator of OpenMM that has our solver
+
 
 def joined(systems: list[mm.System]) -> mm.System:
     """All one after the other, with their angles: OpenMM's CCMA reads these."""
@@ -81,7 +83,11 @@ def main() -> None:
     system = joined(systems)
     positions, velocities, box = side_by_side(states)
     hold_others(system, positions, *others)
-    integrator = INTEGRATORS[name]()
+    if name.startswith(REPLACED):
+        force = mc.ConstraintForce()
+        force.setReplacesSolver(True)
+        system.addForce(force)
+    integrator = INTEGRATORS[name.removeprefix(REPLACED)]()
     integrator.setConstraintTolerance(TOLERANCE)
     if hasattr(integrator, "setRandomNumberSeed"):
         integrator.setRandomNumberSeed(1)
