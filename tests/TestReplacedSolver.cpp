@@ -4,7 +4,9 @@
 // Python only, see tests/python/test_replaced_solver.py; for states, parameters and failures TestReplacedStates.cpp.
 #include "openmm/serialization/XmlSerializer.h"
 #include "support/ForeignRun.h"
+#include "support/LargeGroups.h"
 #include "support/Mixture.h"
+#include "support/Variable.h"
 #include <cmath>
 #include <sstream>
 
@@ -36,6 +38,33 @@ INSTANTIATE_TEST_SUITE_P(Platforms, ReplacedSolver,
                          testing::Combine(testing::ValuesIn(platformsUnderTest()),
                                           testing::ValuesIn(foreignIntegrators)),
                          [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
+
+// ---- groups, which devices solve in turns with clusters and bodies
+// ----------------------------------------------------
+
+class ReplacedSolverOfGroups : public testing::TestWithParam<std::string> {};
+
+TEST_P(ReplacedSolverOfGroups, MovesThemAsReferenceDoes) {
+    const Variable border{"OPENMM_CONSTRAINTS_BORDER", "1"}; // where the device is a CPU, groups would merge clusters
+    std::vector<Vectors> ends;
+    for (const std::string& platform : {std::string("Reference"), GetParam()}) {
+        LargeGroups groups(LargeGroups::Place::NoBox, false);
+        groups.addBodies();
+        addReplacing(*groups.system);
+        ForeignRun run(std::move(groups.system), makeForeign("FrictionlessLangevinMiddle", 0.0005, 1e-9), platform);
+        run.context->setPositions(groups.positions);
+        run.context->setVelocities(groups.random(0.7, 5));
+        run.context->applyVelocityConstraints(1e-9);
+        run.integrator->step(5);
+        ends.push_back(run.positions());
+        EXPECT_LT(groups.error(ends.back(), 0, 0), 4 * attainable(platform, 1e-8, 1));
+    }
+    const Precision precision = precisionOf(GetParam());
+    EXPECT_LT(distance(ends[0], ends[1]), 1e-7 + 100 * precision.position + 0.1 * precision.force);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, ReplacedSolverOfGroups, testing::ValuesIn(platformsUnderTest()),
+                         [](const auto& info) { return info.param; });
 
 // ---- where OpenMM's algorithms can solve a System -------------------------------------------------------------------
 

@@ -105,6 +105,7 @@ ProgramKind CommonSolveKernel::programKind() const {
 void CommonSolveKernel::prepare() {
     const ProgramKind kind = programKind();
     if (!onDevice.hasProgramFor(kind)) {
+        requireSuccess();
         onDevice.requireMemory(kind);
         onDevice.makeProgram(kind);
         onDevice.orderHasChanged = true;
@@ -128,6 +129,12 @@ void CommonSolveKernel::takeFrame() {
     }
     onDevice.setBoxAndTime();
     onDevice.program->forgetResponses(); // OpenMM moves particles between calls
+}
+
+void CommonSolveKernel::takeShapes() {
+    if (shapesRevision != solver->getShapesRevision())
+        onDevice.takeShapes();
+    shapesRevision = solver->getShapesRevision();
 }
 
 void CommonSolveKernel::launch(const char* stage, StepSolve solve) {
@@ -154,13 +161,13 @@ bool CommonSolveKernel::projectStart(ContextImpl& context) {
     }
     const bool isMoved = wereSet && projectOnHost();
     prepare();
+    begun.emplace_back(nextLaunch, context.getTime());
     if (mayHaveMoved || movesUnheard(context.getIntegrator())) {
         launch("projectPositions", StepSolve::Projection);
         cc.getIntegrationUtilities().computeVirtualSites();
     }
     knownBox = now;
     mayHaveMoved = false;
-    begun.emplace_back(nextLaunch, context.getTime());
     stepBegun = cc.getStepCount();
     return isMoved;
 }
@@ -177,7 +184,7 @@ bool CommonSolveKernel::projectOnHost() {
         kernels->state().setPositions(owner, x);
         owner.computeVirtualSites();
     }
-    onDevice.takeShapes();
+    takeShapes();
     wereSet = mayHaveMoved = false;
     return isMoved;
 }
@@ -229,6 +236,7 @@ void CommonSolveKernel::solveVelocitiesOnHost() {
     vector<Vec3> x = positions(), v;
     kernels->state().getVelocities(owner, v);
     solveForOpenMM(owner.getSystem(), false, [&] { solver->solveVelocities(asReal3(x), asReal3(v)); });
+    takeShapes();
     kernels->state().setVelocities(owner, v);
     unread.reset();
 }
@@ -241,7 +249,7 @@ void CommonSolveKernel::project() {
     unread.reset();
     kernels->state().setPositions(owner, x);
     owner.computeVirtualSites();
-    onDevice.takeShapes();
+    takeShapes();
     stepBegun = -1;
     wereSet = false;
 }

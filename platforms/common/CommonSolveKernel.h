@@ -43,6 +43,8 @@ private:
     void prepare();
     /** Give it the present order of particles and the box. */
     void takeFrame();
+    /** The host has seen the positions: give it mirror images that they have, of bodies. */
+    void takeShapes();
     void launch(const char* stage, StepSolve solve);
     /** Bring positions that others have set onto the constraints. @return whether they have changed */
     bool projectOnHost();
@@ -63,6 +65,7 @@ private:
     std::unique_ptr<DevicePoll> poll;
     std::shared_ptr<const DeviceOrder> order; // of the program's arrays
     Box knownBox;                             // in which the positions were on the constraints
+    int shapesRevision = 0;                   // ReplacingSolver's, of the program
     bool areGiven = false;                    // positions, at least once
     bool wereSet = true;                      // positions, by others: the host looks at them
     bool mayHaveMoved = true;                 // otherwise: the device does

@@ -112,6 +112,7 @@ void ReplacingSolver::takeNewPositions(const Real3* x, const Box& now) {
         return;
     const int revision = solver.getRevision();
     solver.matchMirrorImages(x, now);
+    shapesRevision++;
     if (solver.getRevision() != revision) // joined bodies
         projector.forgetRank();
 }

@@ -57,6 +57,10 @@ public:
     const ConstraintSolver& getSolver() const {
         return solver;
     }
+    /** How often bodies have become mirror images. */
+    int getShapesRevision() const {
+        return shapesRevision;
+    }
     /** Take the Context's parameters. @return whether constraints depend on one that has changed */
     bool takeParameters();
     /** The device has solved. @param reports  of what was solved, by stage */
@@ -94,6 +98,7 @@ private:
     SolverSummary summary;
     const char* call = "a step"; // that is being served
     double callTime = 0;         // ps
+    int shapesRevision = 0;
     HeldParticles held;
     std::vector<Real3> known;     // [numParticles] positions after the last solve, of those held; empty: there was none
     Box knownBox;                 // at that time
