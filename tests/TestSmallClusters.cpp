@@ -4,6 +4,7 @@
 #include "support/LargeSystems.h"
 #include "support/Messages.h"
 #include "support/Simulation.h"
+#include <limits>
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -87,6 +88,39 @@ TEST_P(SolvedSmallClusters, AreProjectedOnTheDeviceWhereSomeoneElseMayHaveMovedT
         each->integrator->step(1);
     EXPECT_LT(distance(s.positions(), reference.positions()), 1e-9 + 10 * precision.position);
     EXPECT_LT(distance(s.velocities(), reference.velocities()), 1e-6 + 1000 * precision.velocity);
+}
+
+/** Dimers at rest whose lengths are wrong by the rounding of their positions only: Newton's method, which corrects once
+ *  more than the iterative solver, must not answer the rounding of a squared length twice. */
+TEST_P(SolvedSmallClusters, AnswerTheRoundingOfALengthOnce) {
+    const double d = 0.1, masses[] = {16, 2}, mu = 16. * 2 / 18;
+    const auto solve = [&](ConstraintIntegrator::Solver solver) {
+        ConstraintTests::Setup setup = GetParam();
+        std::get<1>(setup) = solver;
+        auto system = std::make_unique<System>();
+        auto* bonds = new ConstraintForce();
+        Vectors r;
+        Random random(7);
+        for (int i = 0; i < 100; i++) {
+            const int first = system->addParticle(masses[0]), second = system->addParticle(masses[1]);
+            bonds->addDistance(first, second, d);
+            const Real3 at = random.inCube(0.05), direction = random.inCube(1);
+            const Vec3 start(at.x, at.y, at.z), u(direction.x, direction.y, direction.z);
+            r.insert(r.end(), {start, start + u * (d / std::sqrt(u.dot(u)))});
+        }
+        system->addForce(bonds);
+        Simulation s(std::move(system), makeIntegrator(setup, dt, 1e-9), std::get<0>(setup));
+        s.context->setPositions(r);
+        s.integrator->step(1);
+        return s.integrator->getMultipliers();
+    };
+    const std::vector<double> newton = solve(ConstraintIntegrator::MatrixInversion),
+                              iterative = solve(ConstraintIntegrator::Iterative);
+    const double ofOneRounding = mu / (dt * dt) * 0.5 * std::numeric_limits<float>::epsilon() * d;
+    for (std::size_t k = 0; k < newton.size(); k++)
+        EXPECT_NEAR(newton[k], iterative[k], 0.05 * ofOneRounding);
+    if (precision.position > 1e-10) // there is something to answer
+        EXPECT_GT(*std::max_element(newton.begin(), newton.end()), ofOneRounding);
 }
 
 /** "(particles 0 and 8)" in the message of a step with one iteration, which is not enough; the state is left as it was.

@@ -150,6 +150,18 @@ $UNROLL$
     }
 }
 
+/** Half of |s_k|^2 - length_k^2, s_k = b_k + change. As a float s_k has lost digits of the change, and its square rounds
+ *  by as much as lengths are wrong after a correction: another one would answer the same rounding again. */
+DEVICE mixed halfResidual$SHAPE$(const Lane* lane, const Cluster$SHAPE$* c, int k, mixed3 change) {
+    const mixed length = length$SHAPE$(lane, k);
+    const mixed3 b = c->bond[k], s = b + change;
+#if defined(USE_MIXED_PRECISION) || defined(USE_DOUBLE_PRECISION)
+    return (mixed) 0.5f * (dot(s, s) - length * length);
+#else
+    return 0.5f * (dot(b, b) - length * length) + dot(b + 0.5f * change, change);
+#endif
+}
+
 /** Half of the residual of |s_k + e_k|^2 = length_k^2 with e_k = sum_l w_kl x_l b_l.
  *  @param f      without e_k
  *  @param sb     s_k.b_l
@@ -186,13 +198,13 @@ DEVICE number correctionOf$SHAPE$(const Cluster$SHAPE$* c, int k, number f, numb
 /** Corrections of lengths by Newton's method until no error exceeds the tolerance, but at most so many.
  *  @param[out] x  their sum
  *  @return        -1, or the row whose pivot vanished */
-DEVICE int correctLengths$SHAPE$(Cluster$SHAPE$* c, const mixed3* s, const number* f, number tolerance, int most,
+DEVICE int correctLengths$SHAPE$(Cluster$SHAPE$* c, const mixed3* change, const number* f, number tolerance, int most,
                                  number* x, int* iterations) {
     number sb[$SIZE$ * $SIZE$];
 $UNROLL$
     for (int k = 0; k < $SIZE$; k++) {
         x[k] = 0;
-        const number3 rounded = toNumbers(s[k]);
+        const number3 rounded = toNumbers(c->bond[k] + change[k]);
 $UNROLL$
         for (int l = 0; l < $SIZE$; l++)
             sb[$SIZE$ * k + l] = dot(rounded, c->b[l]);
@@ -297,10 +309,10 @@ $UNROLL$
  *  those below the tolerance would otherwise have the same sign in every step. */
 DEVICE Report solveLengths$SHAPE$(const Arguments* a, const Lane* lane, Cluster$SHAPE$* c) {
     const number tolerance = toNumber(a->innerTolerance), enough = ITERATIVE ? tolerance : (number) 1e-6f;
-    mixed3 s[$SIZE$];
+    mixed3 change[$SIZE$]; // s_k = b_k + change_k
 $UNROLL$
     for (int k = 0; k < $SIZE$; k++)
-        s[k] = c->bond[k] + difference$SHAPE$(lane, k, SHOWN_VECTOR);
+        change[k] = difference$SHAPE$(lane, k, SHOWN_VECTOR);
     Report report = newReport();
     bool isClosed = false; // the only correction so far is in closed form
     for (int round = 0; round - 2 <= a->maxIterations; round++) { // one may correct nothing
@@ -308,10 +320,8 @@ $UNROLL$
         int failed = -1;
         bool isSolved = false;
 $UNROLL$
-        for (int k = 0; k < $SIZE$; k++) {
-            const mixed length = length$SHAPE$(lane, k);
-            f[k] = toNumber((mixed) 0.5f * (dot(s[k], s[k]) - length * length));
-        }
+        for (int k = 0; k < $SIZE$; k++)
+            f[k] = toNumber(halfResidual$SHAPE$(lane, c, k, change[k]));
         if (report.iterations > 0) {
             lengthErrors$SHAPE$(c, f, errors, values);
             isSolved = judge$SHAPE$(c, &report, errors, values, tolerance, a->maxIterations);
@@ -322,7 +332,7 @@ $UNROLL$
             isClosed = false;
             for (int k = 0; k < $SIZE$; k++) {
                 c->kappa[k] = 0;
-                s[k] = c->bond[k] + difference$SHAPE$(lane, k, SHOWN_VECTOR);
+                change[k] = difference$SHAPE$(lane, k, SHOWN_VECTOR);
             }
             continue;
         }
@@ -335,13 +345,13 @@ $UNROLL$
                 number h[$SIZE$ * $SIZE$];
                 for (int k = 0; k < $SIZE$; k++)
                     for (int l = 0; l < $SIZE$; l++)
-                        h[$SIZE$ * k + l] = dot(toNumbers(s[k]), c->b[l]);
+                        h[$SIZE$ * k + l] = dot(toNumbers(c->bond[k] + change[k]), c->b[l]);
                 failed = factorize$SHAPE$(c, h);
             }
 #endif
 $UNROLL$
             for (int k = 0; k < $SIZE$; k++) // if a bond has turned, the solution may be a wrong root
-                if (!(dot(s[k], c->bond[k]) > NUMBER_THRESHOLD * dot(c->bond[k], c->bond[k])))
+                if (!(dot(c->bond[k] + change[k], c->bond[k]) > NUMBER_THRESHOLD * dot(c->bond[k], c->bond[k])))
                     failed = k;
             if (ITERATIVE && failed < 0)
                 break;
@@ -349,7 +359,7 @@ $UNROLL$
 #if $TRIANGLE$
         } else if (round == 0) {
             const number g[3] = {c->gram[0], c->gram[1], c->gram[4]};
-            const number3 first = toNumbers(s[0] - c->bond[0]), second = toNumbers(s[1] - c->bond[1]);
+            const number3 first = toNumbers(change[0]), second = toNumbers(change[1]);
             const number v[4] = {dot(c->b[0], first), dot(c->b[0], second), dot(c->b[1], first),
                                  dot(c->b[1], second)};
             closeTriangle(g, v, f, c->w, x);
@@ -357,7 +367,7 @@ $UNROLL$
             report.iterations = 1;
 #endif
         } else {
-            failed = correctLengths$SHAPE$(c, s, f, enough, a->maxIterations - report.iterations, x, &report.iterations);
+            failed = correctLengths$SHAPE$(c, change, f, enough, a->maxIterations - report.iterations, x, &report.iterations);
             isClosed = false;
         }
         if (failed >= 0) {
@@ -368,7 +378,7 @@ $UNROLL$
         addToKappa$SHAPE$(c, x);
         if (isSolved)
             break;
-        addToDifferences$SHAPE$(lane, c, x, s);
+        addToDifferences$SHAPE$(lane, c, x, change);
     }
     return report;
 }
