@@ -403,7 +403,7 @@ TEST_P(BorderedDeviceStates, StopWhereForcesAreNotFinite) {
             const ConstraintProblem problem = problemOf(
                 *one, [&](Running& r) { setLength(r, std::numeric_limits<double>::quiet_NaN()); },
                 [&](Running& r) { setLength(r, 0.3); });
-            EXPECT_EQ(problem.kind, "not-finite");
+            EXPECT_EQ(problem.kind, "not-finite") << problem.text();
             const std::vector<int>& named = problem.particles; // both ends of the spring have this force
             EXPECT_TRUE(std::any_of(named.begin(), named.end(), [&](int p) { return p == ends[0] || p == ends[1]; }))
                 << problem.text();

@@ -293,6 +293,7 @@ $UNROLL$
     return error <= tolerance;
 }
 
+/** Of a row whose pivot vanished, or is not finite because its residual is not. */
 DEVICE void reportSingular$SHAPE$(const Cluster$SHAPE$* c, Report* report, int row, const number* errors,
                                   const number* values) {
     report->outcome = Outcome_Singular;
@@ -303,6 +304,8 @@ $UNROLL$
             report->error = errors[k];
             report->value = values[k];
         }
+    if (!(report->error < INFINITE_ERROR))
+        report->outcome = Outcome_NotFinite;
 }
 
 /** Find kappa with |b_k + d_i - d_j + c_i - c_j| = length_k. There is at least one correction before errors are judged:
