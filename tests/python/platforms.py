@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 
 import openmm as mm
+import pytest
 
 NAME = os.environ.get("CONSTRAINTS_TEST_PLATFORM", "Reference")
 PRECISION = os.environ.get("CONSTRAINTS_TEST_PRECISION", "double")
@@ -21,6 +22,15 @@ FEWER, LARGER = (1, 1) if IS_REFERENCE else (5, 3)
 PROPERTIES = {} if IS_REFERENCE else {"Precision": PRECISION}
 if NAME == "CUDA":
     PROPERTIES["DeterministicForces"] = "true"
+
+#: Where both hosts are tested: these, and the device under test.
+HOSTS = ("Reference", "CPU")
+EVERYWHERE = [*HOSTS, *([] if NAME in HOSTS else [pytest.param(NAME, marks=pytest.mark.platform)])]
+
+
+def named(name: str) -> mm.Platform:
+    """A platform of EVERYWHERE."""
+    return under_test() if name == NAME else mm.Platform.getPlatform(name)
 
 
 def under_test() -> mm.Platform:

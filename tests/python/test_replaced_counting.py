@@ -10,11 +10,13 @@ import numpy as np
 import openmm as mm
 import pytest
 from held_kinds import CHAIN, KINDS, REFERENCE, angle, build, length, removers
+from molecules import topology_of
 from openmm import app
 from periodic_networks import helix
+from platforms import EVERYWHERE, HOSTS, NAME, bound, named, under_test
 from test_joined_bodies import PLACES, hinged
 from test_periodic_networks import system_of as system_of_network
-from their_integrators import compound, prepare
+from their_integrators import compound, errors_of, positions, prepare, splitting
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.generated import benzene
@@ -69,6 +71,86 @@ def test_a_network_through_the_box_is_counted_or_named():
     added = mc.replaceSolver(system, positions=network.x)
     assert (added.independent, added.counted, added.moved, added.degrees) == (26, 26, 4, 4)
     assert (system.getNumConstraints(), added.temperature_factor) == (26, 1)
+
+
+def with_massless(kind: str, *forces: mm.Force) -> tuple[mm.System, np.ndarray]:
+    """With a virtual site and two anchors behind the chain."""
+    _, system = build(kind, *forces)
+    for _ in range(3):
+        system.addParticle(0)
+    system.setVirtualSite(6, mm.TwoParticleAverageSite(0, 1, 0.5, 0.5))
+    return system, np.concatenate([KINDS[kind].positions, [[0, 0, 0], [1, 1, 1], [1, 1, 1.7]]])
+
+
+@pytest.mark.parametrize("platform", EVERYWHERE)
+@pytest.mark.parametrize("kind", ["angle", "dihedral, centroids, planes", "distance that follows a parameter"])
+def test_a_distance_of_massless_particles_lets_custom_integrators_ask(kind, platform):
+    """On devices these do not ask for constraints where the System has none. It takes no degree of freedom."""
+    system, x = with_massless(kind)
+    original = mm.XmlSerializer.clone(system)
+    added = mc.replaceSolver(system)
+    assert (added.declared, added.moved, added.counted) == (0, 0, 0)
+    assert added.degrees == 3 * 6 - KINDS[kind].independent
+    assert system.getConstraintParameters(0)[:2] == [7, 8]
+    assert added.force.getCountedPairs() == ((7, 8),)
+    integrator = prepare(splitting("V R V", 0.001), 1e-6)
+    topology = topology_of(["C"] * 9)
+    simulation = app.Simulation(topology, system, integrator, named(platform))
+    context = simulation.context
+    context.setPositions(x)
+    context.applyConstraints(1e-5)
+    context.setVelocitiesToTemperature(300, 1)
+    simulation.reporters.append(app.StateDataReporter(rows := io.StringIO(), 20, temperature=True))
+    simulation.step(20)
+    now = positions(context)
+    assert max(errors_of(original, now), default=0) < bound(1.0001e-6, single=3e-6)
+    assert np.linalg.norm(now - x, axis=1)[:6].min() > 1e-4
+    assert now[7:] == pytest.approx(x[7:], abs=bound(0, mixed=1e-12, single=1e-7))
+    shown = float(rows.getvalue().splitlines()[-1])
+    energy = context.getState(energy=True).getKineticEnergy()._value
+    assert shown * added.temperature_factor == pytest.approx(2 * energy / (added.degrees * BOLTZMANN), rel=1e-6)
+    health = mc.Health(system, integrator=integrator)
+    assert [found.severity for found in health.findings if found.kind == "ignored"] == ["note"]
+
+
+def test_which_massless_particles_are_taken():
+    joined = mm.HarmonicBondForce()
+    for forces, pairs in (
+        ([], ((7, 8),)),
+        ([mm.MonteCarloBarostat(1, 300)], ()),  # it would move both as one molecule
+        ([mm.MonteCarloBarostat(1, 300), joined], ((8, 9),)),
+    ):
+        system, x = with_massless("angle", *forces)
+        system.addParticle(0)
+        if joined in forces:
+            mm.HarmonicBondForce.addBond(system.getForce(system.getNumForces() - 1), 8, 9, 0, 0)
+        assert mc.replaceSolver(system).force.getCountedPairs() == pairs
+        assert system.getNumConstraints() == len(pairs)
+    system, x = with_massless("angle")
+    mc.replaceSolver(system, positions=x)
+    assert system.getConstraintParameters(0)[2]._value == pytest.approx(0.7)  # OpenMM's minimizer looks at it
+    system, _ = with_massless("distances")
+    assert mc.replaceSolver(system).force.getCountedPairs() == tuple((i, i + 1) for i in range(5))
+
+
+def test_one_distance_is_declared_where_positions_decide_how_many_are_independent():
+    network = helix(True)
+    system = system_of_network(network, in_system=False)
+    added = mc.replaceSolver(system)
+    assert (added.independent, added.declared, system.getNumConstraints()) == (None, 1, 1)
+
+
+@pytest.mark.platform
+def test_a_custom_integrator_that_would_not_ask_is_refused():
+    _, system = build("angle")
+    assert mc.replaceSolver(system).force.getCountedPairs() == ()
+    mm.Context(system, mm.VerletIntegrator(0.001), under_test())
+    for integrator in (splitting("V R V", 0.001), compound(splitting("V R V", 0.001))):
+        if NAME in HOSTS:
+            mm.Context(system, integrator, under_test())
+        else:
+            with pytest.raises(mm.OpenMMException, match="CustomIntegrator does not ask for constraints"):
+                mm.Context(system, integrator, under_test())
 
 
 @pytest.mark.parametrize("remover", [False, True], ids=["", "CMMotionRemover"])

@@ -21,6 +21,7 @@ from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.kinds import ANGLE, BODY, DISTANCE, NOUNS, RECOGNIZED, REDUNDANT
 from openmmconstraints.inspection.labels import require_same_size
 from openmmconstraints.inspection.listing import Listing
+from openmmconstraints.inspection.molecules import BAROSTATS, molecules_of
 from openmmconstraints.inspection.positions import positions_of
 from openmmconstraints.inspection.system import replacing_force, temperature_factor
 from openmmconstraints.wrapper import ConstraintForce, RattleIntegrator, _diagnose
@@ -100,13 +101,17 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     It adds a ConstraintForce with setReplacesSolver(True). From then on LangevinMiddleIntegrator, CustomIntegrator,
     NoseHooverIntegrator and all others solve everything that is held: constraints of the System, and of each
     ConstraintForce, CustomConstraintForce and CustomCentroidConstraintForce, unless it moves in time. It works on the
-    Reference and CPU platforms.
+    Reference, CPU, OpenCL and CUDA platforms.
 
     OpenMM counts degrees of freedom by the System's own constraints. So that temperatures are right, distances that
     other constraints hold are declared there too, and redundant ones are moved into the Force, until there are as many
     as are independent. What cannot be declared (angles, dihedrals, expressions) is named in the result, with the factor
     by which a reported temperature is off. Thermostats of a NoseHooverIntegrator are corrected in any case, and
     Langevin integrators count nothing.
+
+    On OpenCL and CUDA a CustomIntegrator asks for constraints only if the System itself has one. Where none can be
+    declared that is held anyway, a distance between two massless particles is, which takes no degree of freedom. Where
+    there are no such particles either, creating a Context with a CustomIntegrator raises an exception there.
 
     Call it last, when all Forces and constraints have been added, and before a Context is created.
 
@@ -165,9 +170,11 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     force.setReplacesSolver(True)
     force.setUsesPeriodicBoundaryConditions(listing.periodic_system)
     moved = _move(system, listing, force, _to_be_moved(listing, found, independent))
+    number_moved = before - system.getNumConstraints()
     counted = {_pair(listing.of(k)) for k in listing.counted.tolist()} - moved
     declared = _declare(system, listing, counted, independent)
-    force.setCountedPairs(sorted(declared))
+    asked_by = _declare_of_massless(system, listing, x) if system.getNumConstraints() == 0 else set()
+    force.setCountedPairs(sorted(declared | asked_by))
     system.addForce(force)
     keep_system(force, system)
     if topology is not None:
@@ -180,7 +187,7 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     return ReplacedSolver(
         force,
         len(declared),
-        before - system.getNumConstraints() + len(declared),
+        number_moved,
         independent,
         number,
         degrees,
@@ -231,16 +238,42 @@ def _move(system: mm.System, listing: Listing, force: ConstraintForce, constrain
 
 
 def _declare(system: mm.System, listing: Listing, counted: set[Pair], independent: int | None) -> set[Pair]:
-    """Declare distances that are held, until there are as many as are independent."""
+    """Declare distances that are held, until there are as many as are independent; where positions decide how many
+    are, until there is one."""
+    wanted = independent if independent is not None else int(system.getNumConstraints() == 0)
     declared: set[Pair] = set()
     for (first, second), length in _held_pairs(system, listing):
-        if independent is None or len(counted) + len(declared) >= independent:
+        if len(counted) + len(declared) >= wanted:
             break
         is_known = (first, second) in counted or (first, second) in declared
         if not is_known and min(listing.masses[first], listing.masses[second]) > 0:
             system.addConstraint(first, second, length)
             declared.add((first, second))
     return declared
+
+
+def _declare_of_massless(system: mm.System, listing: Listing, x: np.ndarray | None) -> set[Pair]:
+    """Declare a distance that takes no degree of freedom and that nobody solves, so that the System has one.
+
+    It makes its particles one molecule, which barostats move as a whole: they have to be of one already where there is
+    a barostat, and are where they can. Its length is that between the positions x (nm), if they are given, since
+    OpenMM's minimizer looks at it.
+    """
+    still = np.flatnonzero((listing.masses == 0) & ~listing.is_site)
+    if len(still) < 2:
+        return set()
+    molecule = molecules_of(system, listing)[still]
+    order = np.argsort(molecule, kind="stable")
+    same = np.flatnonzero(np.diff(molecule[order]) == 0)
+    if len(same):
+        first, second = sorted(still[order[same[0] : same[0] + 2]].tolist())
+    elif any(isinstance(force, BAROSTATS) for force in system.getForces()):
+        return set()
+    else:
+        first, second = still[:2].tolist()
+    apart = 0.0 if x is None else float(np.linalg.norm(x[first] - x[second]))
+    system.addConstraint(first, second, apart or 0.1)
+    return {(first, second)}
 
 
 def _beyond_three(listing: Listing, constraints: list[int]) -> list[int]:
