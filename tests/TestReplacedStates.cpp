@@ -447,6 +447,30 @@ TEST_P(ReplacedStates, ReportsFailures) {
     EXPECT_TRUE(force->getSolverSummary(*run.context).converged);
 }
 
+TEST_P(ReplacedStates, TellsOfFailuresBeforeEnergiesAreRead) {
+    ConstraintForce* force;
+    ForeignRun run(bentSystem(force), makeForeign("LangevinMiddle", 0.001, 1e-9), GetParam());
+    const auto set = [&](double velocity) {
+        run.context->setPositions(bentPositions());
+        run.context->setVelocities({Vec3(0, velocity, 0), Vec3(), Vec3()});
+    };
+    set(500);
+    const auto readEnergy = [&] { run.context->getState(State::Energy); };
+    EXPECT_NE(kindOf([&] {
+                  run.integrator->step(1);
+                  readEnergy();
+              }),
+              "");
+    set(500);
+    const bool isTold = !kindOf([&] { run.integrator->step(1); }).empty(); // on hosts
+    EXPECT_FALSE(force->getSolverSummary(*run.context).converged);
+    EXPECT_EQ(kindOf(readEnergy).empty(), isTold);
+    set(0);
+    run.integrator->step(1);
+    readEnergy();
+    EXPECT_TRUE(force->getSolverSummary(*run.context).converged);
+}
+
 TEST_P(ReplacedStates, CountsDegreesOfFreedomForNoseHooverChains) {
     ConstraintForce* force;
     auto system = bentSystem(force);

@@ -94,6 +94,8 @@ double ConstraintForceImpl::calcForcesAndEnergy(ContextImpl& context, bool inclu
     auto* ours = dynamic_cast<ConstraintIntegrator*>(&integrator);
     if (ours != nullptr && !defaultParameters.empty())
         ours->requireProjected();
+    if (ours == nullptr && includeEnergy && replacing != nullptr)
+        withOpenMMExceptions(context.getSystem(), "computing the energy", [&] { replacing->requireSolved(context); });
     if (!includeForces || !isFirst(context) || (includeEnergy && computesForcesForEnergy(integrator)))
         return 0;
     if (ours != nullptr)

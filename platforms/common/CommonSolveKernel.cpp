@@ -279,6 +279,11 @@ void CommonSolveKernel::requireNearConstraints(ContextImpl&) {
     mayHaveMoved = true; // OpenMM's minimizer moves them on the device
 }
 
+void CommonSolveKernel::requireSolved(ContextImpl&) {
+    if (!isInStep())
+        requireSuccess();
+}
+
 vector<RankOfGroup> CommonSolveKernel::findRanks(ContextImpl& context) {
     const ContextSelector selector(cc);
     vector<Vec3> x = positions();
@@ -360,12 +365,23 @@ void CommonSolveKernel::reportFailure(DeviceFailure failure, int launch) {
 }
 
 SolverSummary CommonSolveKernel::getSummary() const {
+    bool hasFailed = false; // the exception is still to come
     if (unread.has_value()) {
         const ContextSelector selector(cc);
-        solver->noteSolves(onDevice.reports({*unread}, *order, 0));
-        unread.reset();
+        hasFailed = onDevice.readFailure()[0] != noFailure;
+        using Solves = vector<StepSolve>;
+        vector<SolveReport> reports = onDevice.reports(
+            hasFailed ? Solves{StepSolve::Positions, StepSolve::Velocities, StepSolve::Projection} : Solves{*unread},
+            *order, 0);
+        const auto isGood = [](const SolveReport& report) { return report.outcome == Outcome::Converged; };
+        if (hasFailed)
+            reports.erase(remove_if(reports.begin(), reports.end(), isGood), reports.end());
+        solver->noteSolves(reports);
+        if (!hasFailed)
+            unread.reset();
     }
     SolverSummary summary = solver->getSummary();
+    summary.converged = summary.converged && !hasFailed;
     summary.solver = onDevice.describeSolvers();
     return summary;
 }

@@ -23,6 +23,7 @@ public:
     bool setTargets(const ConstraintSet& constraints) override;
     bool projectStart(OpenMM::ContextImpl& context) override;
     void requireNearConstraints(OpenMM::ContextImpl& context) override;
+    void requireSolved(OpenMM::ContextImpl& context) override;
     SolverSummary getSummary() const override;
     std::vector<RankOfGroup> findRanks(OpenMM::ContextImpl& context) override;
 

@@ -88,7 +88,7 @@ public:
     BodyPlace placeIn(const DeviceOrder& order, int number, int place) const;
 
     /** The number of the launch that has failed first, and FailureCodes.h; waits for the device. */
-    std::array<int, 2> readFailure();
+    std::array<int, 2> readFailure() const;
     void forgetFailure();
     /** Outcome, iterations and row of each cluster in each StepSolve, for both buffers. */
     std::vector<int> reportRows() const;

@@ -9,7 +9,7 @@ using namespace std;
 
 namespace ConstraintPlugin {
 
-array<int, 2> DeviceConstraints::readFailure() {
+array<int, 2> DeviceConstraints::readFailure() const {
     array<int, 2> failure{};
     program->arguments["failure"].download(failure.data());
     return failure;
@@ -36,6 +36,7 @@ vector<SolveReport> DeviceConstraints::reports(const vector<StepSolve>& solves, 
     for (StepSolve solve : solves)
         for (int c = 0, place = (buffer * numStepSolves + (int) solve) * numClusters; c < numClusters; c++, place++) {
             SolveReport report;
+            report.outcome = (Outcome) rows[4 * place];
             report.iterations = rows[4 * place + 1];
             report.constraint = rows[4 * place + 2] < 0 ? -1 : constraintOf(rows[4 * place + 2], order);
             report.maxError = errors[2 * place];

@@ -143,6 +143,10 @@ public:
     virtual bool projectStart(OpenMM::ContextImpl& context) = 0;
     /** As IntegrateConstraintsStepKernel's, with a bound of 0.05 nm, at positions that the solver has not left. */
     virtual void requireNearConstraints(OpenMM::ContextImpl& context) = 0;
+    /** Before the energy of a state is used.
+     *  @throws ConstraintException if a solve has failed that led to it, and nobody has been told */
+    virtual void requireSolved(OpenMM::ContextImpl&) {
+    }
     /** Of the last call. */
     virtual SolverSummary getSummary() const = 0;
     /** Of what is coupled at the Context's positions, which are not changed. */
