@@ -15,6 +15,7 @@ from openmm import unit
 from openmm.amd import AMDForceGroupIntegrator, AMDIntegrator, DualAMDIntegrator
 from openmm.mtsintegrator import MTSIntegrator, MTSLangevinIntegrator
 from periodic_networks import nearest_image
+from platforms import named
 
 import openmmconstraints as mc
 
@@ -232,7 +233,7 @@ def on_constraints(system: mm.System, x: np.ndarray) -> np.ndarray:
 def start(system: mm.System, x: np.ndarray, integrator: mm.Integrator, platform: str = "Reference") -> mm.Context:
     """On the constraints, at 300 K."""
     properties = {"Threads": "1"} if platform == "CPU" else {}
-    context = mm.Context(system, integrator, mm.Platform.getPlatform(platform), properties)
+    context = mm.Context(system, integrator, named(platform), properties)
     context.setPositions(x)
     context.applyConstraints(1e-5)
     context.setVelocitiesToTemperature(300, SEED)
