@@ -10,6 +10,7 @@ import numpy as np
 import openmm as mm
 import pytest
 from command import assert_one_sentence, command
+from platforms import NAME, PROPERTIES, bound
 from user_scripts import SYSTEM, sentences, writer_in
 
 import openmmconstraints as mc
@@ -165,7 +166,7 @@ def test_another_platform_is_refused_before_a_context_is_made(script):
         from chain import make_system
         class Device:
             def getName(self):
-                return "CUDA"
+                return "HIP"
         system = make_system()
         try:
             mm.Context(system, mm.VerletIntegrator(0.001), Device())
@@ -177,15 +178,19 @@ def test_another_platform_is_refused_before_a_context_is_made(script):
     assert result.returncode == 2
     assert "forces: 1" in result.stdout
     (line,) = sentences(result.stderr)
-    for words in ("on the CUDA platform", "works on the Reference and CPU platforms", 'Platform.getPlatform("CPU")'):
+    for words in ("on the HIP platform", "works on Reference, CPU, OpenCL and CUDA", 'Platform.getPlatform("CPU")'):
         assert words in line
 
 
-@pytest.mark.parametrize(("chosen", "used"), [(None, "CPU"), ("Reference", "Reference")])
-def test_a_script_that_names_no_platform_gets_one_where_it_works(script, monkeypatch, chosen, used):
-    monkeypatch.delenv("OPENMM_DEFAULT_PLATFORM", raising=False)
-    if chosen is not None:
-        monkeypatch.setenv("OPENMM_DEFAULT_PLATFORM", chosen)
+@pytest.mark.parametrize("used", ["CPU", "Reference", pytest.param(None, marks=pytest.mark.long)])
+def test_a_script_that_names_no_platform_gets_that_which_openmm_takes(script, monkeypatch, used):
+    if used is None:
+        monkeypatch.delenv("OPENMM_DEFAULT_PLATFORM", raising=False)
+        system = mm.System()
+        system.addParticle(1)
+        used = mm.Context(system, mm.VerletIntegrator(0.001)).getPlatform().getName()
+    else:
+        monkeypatch.setenv("OPENMM_DEFAULT_PLATFORM", used)
     path = script(
         """
         import openmm as mm
@@ -196,6 +201,28 @@ def test_a_script_that_names_no_platform_gets_one_where_it_works(script, monkeyp
     result = command("run", path, "--solver-only")
     assert f"platform {used}" in result.stdout
     assert f"is kept, on the {used} platform" in result.stderr
+
+
+@pytest.mark.platform
+def test_a_script_may_name_any_platform_of_ours(script):
+    path = script(
+        f"""
+        import openmm as mm
+        from chain import make_system, POSITIONS
+        integrator = mm.LangevinMiddleIntegrator(300, 1, 0.002)
+        context = mm.Context(make_system(), integrator, mm.Platform.getPlatform({NAME!r}), {PROPERTIES!r})
+        context.setPositions(POSITIONS)
+        context.setVelocitiesToTemperature(300, 1)
+        integrator.step(200)
+        """
+    )
+    result = command("run", path, "--solver-only", "--tolerance", "1e-6")
+    assert result.returncode == 0, result.stderr
+    assert f"LangevinMiddleIntegrator is kept, on the {NAME} platform" in result.stderr
+    assert re.search(r"\bsteps\W+200\W", result.stderr), result.stderr
+    error = re.search(r"largest constraint error\W+(\S+)", result.stderr)
+    assert error is not None
+    assert float(error[1]) <= bound(1e-6, single=3e-6)
 
 
 def test_a_solver_that_the_script_has_replaced_stays(script):

@@ -163,7 +163,7 @@ def _add_run(commands) -> _Parser:
     parser.add_argument(
         SOLVER_ONLY,
         action="store_true",
-        help="keep the script's integrator, whichever it is, and replace its constraint solver (Reference, CPU)",
+        help="keep the script's integrator, whichever it is, and replace its constraint solver",
     )
     _add_solver(parser)
     parser.add_argument(

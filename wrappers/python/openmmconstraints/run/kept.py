@@ -18,7 +18,7 @@ from openmmconstraints.inspection.system import replacing_force
 from openmmconstraints.run.observer import Observation
 from openmmconstraints.run.session import Session
 
-_HOSTS = ("Reference", "CPU")
+_PLATFORMS = ("Reference", "CPU", "OpenCL", "CUDA")
 #: Integrators that conserve an energy; a NoseHooverIntegrator conserves it with that of its chains.
 _CONSERVING = (mm.VerletIntegrator, mm.VariableVerletIntegrator, mm.MTSIntegrator, mm.NoseHooverIntegrator)
 
@@ -58,12 +58,11 @@ def kept_hooks(session: Session) -> list[tuple[object, str, object]]:
         if len(args) < 2 or isinstance(args[1], mc.ConstraintIntegrator):
             create(self, *args)  # OpenMM raises an error, or the integrator has this package's solver on any platform
             return
-        system, integrator, platform, *properties = args if len(args) > 2 else (*args, _choose_platform())
-        if platform.getName() not in _HOSTS:
+        system, integrator, platform, *properties = args if len(args) > 2 else (*args, _choose_platform(create))
+        if platform.getName() not in _PLATFORMS:
             raise UserError(
-                f"a Context on the {platform.getName()} platform: --solver-only works on the Reference and CPU "
-                'platforms. Type Platform.getPlatform("CPU") in the script, or leave --solver-only out, to run an '
-                "integrator of openmm-constraints there."
+                f"a Context on the {platform.getName()} platform: --solver-only works on "
+                f'{", ".join(_PLATFORMS[:-1])} and {_PLATFORMS[-1]}. Type Platform.getPlatform("CPU") in the script.'
             )
         force, replaced = _replace(session, system)
         if session.tolerance is not None:
@@ -85,9 +84,17 @@ def kept_hooks(session: Session) -> list[tuple[object, str, object]]:
     return hooks
 
 
-def _choose_platform() -> mm.Platform:
-    """Where the script names none. OpenMM would take a device."""
-    return mm.Platform.getPlatform(os.environ.get("OPENMM_DEFAULT_PLATFORM", "CPU"))
+def _choose_platform(create: Callable) -> mm.Platform:
+    """Where the script names none: that which OpenMM takes (OPENMM_DEFAULT_PLATFORM, or the fastest one that works), or
+    CPU if that is none of ours."""
+    probe = mm.System()
+    probe.addParticle(1)
+    context = mm.Context.__new__(mm.Context)
+    create(context, probe, mm.VerletIntegrator(0.001))
+    chosen = context.getPlatform()
+    if chosen.getName() in _PLATFORMS or "OPENMM_DEFAULT_PLATFORM" in os.environ:
+        return chosen
+    return mm.Platform.getPlatform("CPU")
 
 
 def _replace(session: Session, system: mm.System) -> tuple[mc.ConstraintForce, mc.ReplacedSolver | None]:
