@@ -7,7 +7,8 @@
     python benchmarks/every_integrator.py --systems hybrid octatriyne --integrators BAOAB --rounds 5
 
 LangevinMiddleIntegrator, and BAOAB as a CustomIntegrator, written as openmmtools does it ("V R O R V": two solves for
-positions and five for velocities a step), on the CPU platform. All take turns in one process, from the same state.
+positions and five for velocities a step), on the CPU platform or a device (--platform). All take turns in one process,
+from the same state.
 Besides DHFR in water there are molecules for which OpenMM's CCMA takes many iterations, after its issues 2380 and 2814:
 
     hybrid         phenol that becomes aniline, in water: one hydrogen is held at both O and N, which lie side by side
@@ -161,6 +162,7 @@ class Result:
 class Setting:
     """What all systems have in common."""
 
+    platform: str
     threads: str
     tolerance: float
     rounds: int
@@ -169,13 +171,15 @@ class Setting:
 
     @property
     def properties(self) -> dict[str, str]:
-        """Of the CPU platform."""
+        """Of the platform."""
+        if self.platform != "CPU":
+            return {"Precision": "mixed"}
         return {"Threads": self.threads} if self.threads else {}
 
     @property
     def clock(self) -> Clock:
         """Of one thread that of the process, which does not count other programs."""
-        return process_time if self.threads == "1" else perf_counter
+        return process_time if self.platform == "CPU" and self.threads == "1" else perf_counter
 
 
 class Case:
@@ -194,8 +198,9 @@ class Case:
     def measure(self, integrator: str, setting: Setting) -> Result:
         """One integrator, built-in and ours in turn."""
         size = (self.system.getNumParticles(), self.system.getNumConstraints())
-        threads = setting.threads or "all"
-        goal = GOALS.get(self.set) if self.name == "dhfr" else None
+        is_host = setting.platform == "CPU"
+        threads = (setting.threads or "all") if is_host else "-"
+        goal = GOALS.get(self.set) if self.name == "dhfr" and is_host else None
         result = Result(self.name, self.set, *size, integrator, threads, setting.tolerance, goal=goal)
         runners: dict[tuple[str, str], Runner] = {}
         for who, system in ((BUILT_IN, self.system), (OURS, self.replaced), (FREE, self.free)):
@@ -231,7 +236,7 @@ class Case:
         integrator.setConstraintTolerance(setting.tolerance)
         if is_bare:
             ignore_forces(integrator)
-        platform = mm.Platform.getPlatform("CPU")
+        platform = mm.Platform.getPlatform(setting.platform)
         runner = Runner(system, integrator, self.start, platform, setting.properties, longest, setting.clock)
         if setting.steps is None:
             runner.choose_steps(setting.seconds)
@@ -323,7 +328,7 @@ def write(path: Path, options: argparse.Namespace, results: Sequence[Result], no
     """All numbers so far."""
     described = {
         **machine_names(),
-        "platform": "CPU",
+        "platform": options.platform,
         "tolerance": options.tolerance,
         "step_size_ps": STEP_SIZE,
         "rounds": options.rounds,
@@ -341,6 +346,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--systems", nargs="+", metavar="NAME", default=["dhfr", *OWN], help="default: %(default)s")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS, help="sets of constraints")
     parser.add_argument("--integrators", nargs="+", choices=INTEGRATORS, default=list(INTEGRATORS))
+    parser.add_argument(
+        "--platform",
+        choices=["CPU", "OpenCL", "CUDA"],
+        default="CPU",
+        help="default: %(default)s; devices: mixed precision",
+    )
     parser.add_argument("--threads", nargs="+", default=["1", ""], help='of the CPU platform; "": all')
     parser.add_argument("--tolerance", type=float, default=1e-5)
     parser.add_argument("--rounds", type=int, default=15)
@@ -368,8 +379,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     left_out.append(f"{word} {constraints}: the {options.minutes:g} minutes were over")
                     continue
                 case = Case(chosen, constraints, relaxed, options.heating)
-                for threads in options.threads:
-                    setting = Setting(threads, options.tolerance, options.rounds, options.seconds, options.steps)
+                for threads in options.threads if options.platform == "CPU" else [""]:
+                    setting = Setting(
+                        options.platform, threads, options.tolerance, options.rounds, options.seconds, options.steps
+                    )
                     results += [case.measure(integrator, setting) for integrator in options.integrators]
                 console.print(table_of([r for r in results if (r.system, r.set) == (case.name, case.set)]))
                 if options.json is not None:
