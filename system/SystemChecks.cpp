@@ -20,7 +20,7 @@ namespace ConstraintPlugin {
 static const std::string useInstead = "Use an integrator of openmm-constraints (" +
                                       std::string(CONSTRAINT_INTEGRATORS(NAME)).substr(2) +
                                       "), call openmmconstraints.replaceSolver(system), with which any integrator "
-                                      "solves them on the Reference and CPU platforms, or remove these Forces.";
+                                      "solves them, or remove these Forces.";
 #undef NAME
 
 ConstraintProblem wrongIntegrator(const std::string& which) {

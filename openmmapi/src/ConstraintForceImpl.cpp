@@ -50,8 +50,8 @@ void ConstraintForceImpl::replaceSolver(ContextImpl& context) {
     if (!platform.supportsKernels({SolveConstraintsKernel::Name()}))
         throw OpenMMException(
             "setReplacesSolver(True): on the " + platform.getName() +
-            " platform only integrators of openmm-constraints solve its constraints. Others do on the "
-            "Reference and CPU platforms: Platform.getPlatform(\"CPU\").");
+            " platform openmm-constraints has no solver that could replace OpenMM's. It has on Reference, CPU, OpenCL "
+            "and CUDA: Platform.getPlatform(\"CPU\").");
     withOpenMMExceptions(system, "creating the Context", [&] {
         const ConstraintSet set = collect(context, nullptr);
         checkForces(system, set, false, throwProblem);

@@ -19,9 +19,9 @@ namespace ConstraintPlugin {
  *
  *  The Force only declares constraints: it contributes no energy and no force to getState(), and force groups do not
  *  disable it. A ConstraintIntegrator (RattleIntegrator, ShakeIntegrator, ...) solves them, and with
- *  setReplacesSolver() any integrator but RPMDIntegrator, on the Reference and CPU platforms. Otherwise creating a
- *  Context with another integrator throws an OpenMMException if the Force has a constraint. With a VerletIntegrator
- *  its first step throws, because OpenMM's minimizer makes a Context with one on GPUs.
+ *  setReplacesSolver() any integrator but RPMDIntegrator. Otherwise creating a Context with another integrator throws
+ *  an OpenMMException if the Force has a constraint. With a VerletIntegrator its first step throws, because OpenMM's
+ *  minimizer makes a Context with one on GPUs.
  *
  *  A massless particle may be constrained; it is an anchor, which does not move. Virtual sites may not be constrained,
  *  except in the groups of a centroid distance, where they have no mass and no effect. Duplicates of a constraint
@@ -642,10 +642,14 @@ public:
     }
     /** Let any integrator of OpenMM, or one derived from them, solve constraints by this library in place of OpenMM's
      *  SETTLE and CCMA: those of the System and of all its Forces. One Force that does so suffices. It works on the
-     *  Reference and CPU platforms. Targets may not move in time, and multipliers, constraint forces, work, pressure
-     * and checkpoints bit for bit are known to integrators of this library only. The tolerance is the integrator's
-     *  setConstraintTolerance(). If a solve fails, a ConstraintException is thrown by the call that needed it; OpenMM's
-     *  integrators do not restore the state before it.
+     *  Reference, CPU, OpenCL and CUDA platforms. Targets may not move in time, and multipliers, constraint forces,
+     *  work, pressure and checkpoints bit for bit are known to integrators of this library only. The tolerance is the
+     *  integrator's setConstraintTolerance().
+     *
+     *  If a solve fails, a ConstraintException is thrown by the call that needed it; OpenMM's integrators do not
+     * restore the state before it. OpenCL and CUDA do not wait for solves in a step: there a later call throws, at the
+     * latest one that reads or sets the state. A CustomIntegrator asks for constraints there only if the System itself
+     * has one: otherwise creating the Context throws.
      *
      *  OpenMM counts degrees of freedom by the System's own constraints: openmmconstraints.replaceSolver() adds such a
      *  Force and declares as many there as it can. The thermostats of a NoseHooverIntegrator are corrected when its

@@ -34,9 +34,9 @@ namespace ConstraintPlugin {
  *
  *  The Force only declares constraints: it contributes no energy and no force to getState(), and force groups do not
  *  disable it. A ConstraintIntegrator (RattleIntegrator, ShakeIntegrator, ...) solves them, and with
- *  ConstraintForce::setReplacesSolver() any integrator but RPMDIntegrator, on the Reference and CPU platforms.
- *  Otherwise creating a Context with another integrator throws an OpenMMException if the Force has a constraint, and
- *  with a VerletIntegrator its first step does.
+ *  ConstraintForce::setReplacesSolver() any integrator but RPMDIntegrator. Otherwise creating a Context
+ *  with another integrator throws an OpenMMException if the Force has a constraint, and with a VerletIntegrator its
+ *  first step does.
  *
  *  A surface is fixed in space. Creating a Context throws if the System also has a CMMotionRemover, or a barostat that
  *  scales an axis on which the surface depends.
