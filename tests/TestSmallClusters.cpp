@@ -119,8 +119,9 @@ TEST_P(SolvedSmallClusters, AnswerTheRoundingOfALengthOnce) {
     const double ofOneRounding = mu / (dt * dt) * 0.5 * std::numeric_limits<float>::epsilon() * d;
     for (std::size_t k = 0; k < newton.size(); k++)
         EXPECT_NEAR(newton[k], iterative[k], 0.05 * ofOneRounding);
-    if (precision.position > 1e-10) // there is something to answer
+    if (precision.position > 1e-10) { // there is something to answer
         EXPECT_GT(*std::max_element(newton.begin(), newton.end()), ofOneRounding);
+    }
 }
 
 /** "(particles 0 and 8)" in the message of a step with one iteration, which is not enough; the state is left as it was.
