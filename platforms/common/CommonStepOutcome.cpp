@@ -284,7 +284,7 @@ void CommonStepKernel::refreshReading() const {
     record->summary = SolverSummary();
     for (const SolveReport& report : onDevice.reports(
              {StepSolve::Positions, StepSolve::Velocities, StepSolve::HeatedVelocities}, *readingFrame.order, buffer)) {
-        if (report.constraint < 0 || report.iterations == 0)
+        if (report.constraint < 0)
             continue; // this integrator has no such stage
         record->summary.iterations = max(record->summary.iterations, report.iterations);
         record->note(report.maxError, report.constraint);

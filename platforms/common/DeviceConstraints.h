@@ -92,7 +92,8 @@ public:
     void forgetFailure();
     /** Outcome, iterations and row of each cluster in each StepSolve, for both buffers. */
     std::vector<int> reportRows() const;
-    /** Reports of clusters in some solves of a step. @param buffer  0 or 1, of the step */
+    /** Reports of clusters in some solves of a step, without a constraint where there was none to solve.
+     *  @param buffer  0 or 1, of the step */
     std::vector<SolveReport> reports(const std::vector<StepSolve>& solves, const DeviceOrder& order, int buffer) const;
     /** What has failed, in readable form. @param code  FailureCodes.h;  @param buffer  0 or 1, of the step */
     DeviceFailure describe(int code, const DeviceOrder& order, int buffer);

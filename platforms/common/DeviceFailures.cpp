@@ -38,8 +38,10 @@ vector<SolveReport> DeviceConstraints::reports(const vector<StepSolve>& solves, 
             SolveReport report;
             report.outcome = (Outcome) rows[4 * place];
             report.iterations = rows[4 * place + 1];
-            report.constraint = rows[4 * place + 2] < 0 ? -1 : constraintOf(rows[4 * place + 2], order);
             report.maxError = errors[2 * place];
+            const int row = rows[4 * place + 2];
+            if (row >= 0 && (report.iterations > 0 || report.outcome != Outcome::Converged)) // else there was no solve
+                report.constraint = constraintOf(row, order);
             result.push_back(report);
         }
     return result;

@@ -53,7 +53,7 @@ def test_carbon_dioxide_is_warned_about_under_an_integrator_of_openmm():
     found = kinds(mc.Health(system, integrator=mm.LangevinMiddleIntegrator(300, 1, 0.001)))["rigid"]
     assert found.severity == "warning"
     assert "replaceSolver" in found.remedy
-    assert kinds(mc.Health(system))["rigid"].remedy.startswith("Call openmmconstraints.moveConstraints")
+    assert kinds(mc.Health(system))["rigid"].severity == "note"
     mc.replaceSolver(system)
     health = mc.Health(system, integrator=mm.LangevinMiddleIntegrator(300, 1, 0.001))
     assert kinds(health)["rigid"].severity == "note"

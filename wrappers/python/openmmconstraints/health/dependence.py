@@ -74,18 +74,11 @@ def _recognized(listing: Listing, groups: Iterable[Group], solver: Solver) -> It
             "freedom."
         )
         values = {"degrees_of_freedom": freedom}
-        if not in_system or solver is Solver.REPLACED:
+        if not in_system or solver is not Solver.OPENMM:
             yield _finding(listing, bodies[0], "note", "rigid", message, "", len(bodies), **values)
             continue
-        if solver is Solver.OPENMM:
-            message += f" This integrator applies OpenMM's own solver to System constraints, which {outcome} for it."
-            remedy = "Call openmmconstraints.replaceSolver(system) before creating the Context."
-        else:
-            message += (
-                " On OpenCL and CUDA setVelocitiesToTemperature() applies OpenMM's own solver to System constraints, "
-                f"which {outcome} for it."
-            )
-            remedy = "Call openmmconstraints.moveConstraints(system) before creating the Context."
+        message += f" This integrator applies OpenMM's own solver to System constraints, which {outcome} for it."
+        remedy = "Call openmmconstraints.replaceSolver(system) before creating the Context."
         yield _finding(listing, bodies[0], "warning", "rigid", message, remedy, len(bodies), **values)
 
 
