@@ -197,7 +197,7 @@ TEST_P(ParameterWork, IsTheChangeOfTheReportedEnergyWhoeverProjects) {
     EXPECT_EQ(run.integrator().getConstraintWork() - start, first);
     run.context().setParameter("lambda", 0.2);
     run.context().setParameter("height", 0.003);
-    if (isDevice(platform)) { // where OpenMM's own functions know no constraints of Forces
+    if (isDevice(platform)) { // where what is asked of the Context sets velocities, whose work is nobody's
         run.integrator().applyConstraints();
         run.integrator().applyVelocityConstraints();
     } else {
