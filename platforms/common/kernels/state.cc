@@ -272,25 +272,23 @@ DEVICE Particle loadParticle(const Arguments* a, int i) {
     return p;
 }
 
+DEVICE mixed4 withFourth(mixed3 v, mixed fourth) {
+    mixed4 all;
+    all.x = v.x;
+    all.y = v.y;
+    all.z = v.z;
+    all.w = fourth;
+    return all;
+}
+
 /** Immovable particles are not written back. */
 DEVICE void storeVelocity(const Arguments* a, int i, const Particle* p) {
-    if (p->w > 0) {
-        mixed4 v;
-        v.x = p->v.x;
-        v.y = p->v.y;
-        v.z = p->v.z;
-        v.w = p->w;
-        a->velm[i] = v;
-    }
+    if (p->w > 0)
+        a->velm[i] = withFourth(p->v, p->w);
 }
 
 DEVICE void storeDisplacement(const Arguments* a, int node, mixed3 value) {
-    mixed4 d;
-    d.x = value.x;
-    d.y = value.y;
-    d.z = value.z;
-    d.w = 0;
-    a->displacement[node] = d;
+    a->displacement[node] = withFourth(value, 0);
 }
 
 DEVICE void storeParticle(const Arguments* a, int i, const Particle* p) {

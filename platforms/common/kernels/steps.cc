@@ -62,16 +62,11 @@ DEVICE void loadDelta(const Arguments* a, int i, Particle* p) {
 /** Give it back with the constraints' part: delta + c. What is not finite is left, so that the host finds where it was. */
 DEVICE void storeDelta(const Arguments* a, int i, Particle* p) {
     const mixed3 d = p->d + p->c;
-    if (p->w > 0 && areFinite(d)) {
-        mixed4 delta;
-        delta.x = d.x;
-        delta.y = d.y;
-        delta.z = d.z;
-        delta.w = 0;
-        a->posDelta[i] = delta;
-    }
-    if (p->w > 0)
+    if (p->w > 0) {
         requireFinite(a, i, d);
+        if (areFinite(d))
+            a->posDelta[i] = withFourth(d, 0);
+    }
 }
 
 /** v += c, likewise. */
