@@ -6,7 +6,6 @@
 #include "MovingTargets.h"
 #include "OpenMMVectors.h"
 #include "StateErrors.h"
-#include "SystemChecks.h"
 #include "openmm/Integrator.h"
 #include "openmm/System.h"
 #include "openmm/common/ContextSelector.h"
@@ -25,7 +24,7 @@ constexpr int largestLaunch = 1 << 30;
 /** Turns of clusters with a border. A step of OpenMM cannot be taken again with more. */
 constexpr int manyTurns = 12;
 
-/** dt of the array of displacements, which are in the device's order. */
+/** Vectors in the System's order, of an array that has them in the device's. */
 template <class Mixed4>
 vector<Vec3> downloadVectors(ArrayInterface& array, const vector<int>& atomIndex) {
     vector<Mixed4> values(array.getSize());
@@ -36,6 +35,7 @@ vector<Vec3> downloadVectors(ArrayInterface& array, const vector<int>& atomIndex
     return result;
 }
 
+/** The fourth components stay. */
 template <class Mixed4>
 void uploadVectors(ArrayInterface& array, const vector<int>& atomIndex, const vector<Vec3>& vectors) {
     vector<Mixed4> values(array.getSize());
@@ -252,10 +252,6 @@ void CommonSolveKernel::project() {
     takeShapes();
     stepBegun = -1;
     wereSet = false;
-}
-
-void CommonSolveKernel::projectVelocities() {
-    solveVelocities();
 }
 
 void CommonSolveKernel::beforeState() {

@@ -31,7 +31,6 @@ private:
     void solvePositions() override;
     void solveVelocities() override;
     void project() override;
-    void projectVelocities() override;
     void beforeState() override;
     void afterPositions() override;
 

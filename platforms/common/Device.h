@@ -18,9 +18,25 @@ class DevicePoll {
 public:
     virtual ~DevicePoll() = default;
     /** Have the first two numbers of an array copied after the launches so far, unless the last copy is under way. */
-    virtual void begin(OpenMM::ComputeArray& array) = 0;
+    void begin(OpenMM::ComputeArray& array) {
+        if (hasBegun && !isComplete())
+            return;
+        copy(array);
+        hasBegun = true;
+    }
     /** The numbers of the last copy; nothing if there was none or it is under way. */
-    virtual std::optional<std::array<int, 2>> read() = 0;
+    std::optional<std::array<int, 2>> read() {
+        if (!hasBegun || !isComplete())
+            return {};
+        return values();
+    }
+
+protected:
+    /** Begin to copy; the functions below are of the last copy. */
+    virtual void copy(OpenMM::ComputeArray& array) = 0;
+    virtual bool isComplete() const = 0;
+    virtual std::array<int, 2> values() const = 0;
+    bool hasBegun = false;
 };
 
 /** Properties and functions of a device that OpenMM's ComputeContext does not have. Every platform derives a class. */

@@ -6,10 +6,8 @@
 #include "ConstraintErrors.h"
 #include "ConstraintProgram.h"
 #include "Projector.h"
-#include "openmm/internal/ContextImpl.h"
 #include <functional>
 #include <memory>
-#include <optional>
 
 namespace ConstraintPlugin {
 

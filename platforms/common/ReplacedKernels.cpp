@@ -204,7 +204,7 @@ public:
     }
     void applyToVelocities(ContextImpl&, double) override {
         if (link->solver != nullptr)
-            link->solver->projectVelocities();
+            link->solver->solveVelocities();
     }
 
 private:
@@ -240,8 +240,6 @@ struct Counts : SolverCalls {
         velocities++;
     }
     void project() override {
-    }
-    void projectVelocities() override {
     }
     void beforeState() override {
         throw Heard(); // before OpenMM's kernel is called, which is not ready

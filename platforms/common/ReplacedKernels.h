@@ -17,12 +17,11 @@ public:
     virtual ~SolverCalls() = default;
     /** Make IntegrationUtilities::getPosDelta() displacements onto the constraints, from the Context's positions. */
     virtual void solvePositions() = 0;
-    /** Make the Context's velocities tangent to the constraints. getPosDelta() must stay as it is: kinetic energies
-     *  keep velocities there, and a CustomIntegrator its displacements. */
+    /** Make the Context's velocities tangent to the constraints, for applyVelocityConstraints(), too. getPosDelta()
+     * must stay as it is: kinetic energies keep velocities there, and a CustomIntegrator its displacements. */
     virtual void solveVelocities() = 0;
-    /** Context.applyConstraints() and applyVelocityConstraints(). */
+    /** Context.applyConstraints(). */
     virtual void project() = 0;
-    virtual void projectVelocities() = 0;
     /** Somebody reads or sets the state; it may throw. */
     virtual void beforeState() = 0;
     /** Somebody has set positions, or all by a checkpoint. */

@@ -120,7 +120,7 @@ private:
 class CudaPoll : public DevicePoll {
 public:
     explicit CudaPoll(CudaContext& cu) : cu(cu) {
-        check(cu, cuMemHostAlloc(&values, sizeof(std::array<int, 2>), 0), "pinned memory");
+        check(cu, cuMemHostAlloc(&pinned, sizeof(std::array<int, 2>), 0), "pinned memory");
         check(cu, cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "an event");
     }
     CudaPoll(const CudaPoll&) = delete;
@@ -129,34 +129,30 @@ public:
         const ContextSelector selector(cu);
         cuEventSynchronize(event);
         cuEventDestroy(event);
-        cuMemFreeHost(values);
-    }
-    void begin(ComputeArray& array) override {
-        if (hasBegun && !isComplete())
-            return;
-        const CUstream stream = cu.getCurrentStream();
-        check(cu, cuMemcpyDtoHAsync(values, cu.unwrap(array).getDevicePointer(), sizeof(std::array<int, 2>), stream),
-              "reading failures");
-        check(cu, cuEventRecord(event, stream), "an event");
-        hasBegun = true;
-    }
-    std::optional<std::array<int, 2>> read() override {
-        if (!hasBegun || !isComplete())
-            return {};
-        return *static_cast<const std::array<int, 2>*>(values);
+        cuMemFreeHost(pinned);
     }
 
-private:
-    bool isComplete() const {
+protected:
+    void copy(ComputeArray& array) override {
+        const CUstream stream = cu.getCurrentStream();
+        check(cu, cuMemcpyDtoHAsync(pinned, cu.unwrap(array).getDevicePointer(), sizeof(std::array<int, 2>), stream),
+              "reading failures");
+        check(cu, cuEventRecord(event, stream), "an event");
+    }
+    bool isComplete() const override {
         const CUresult result = cuEventQuery(event);
         if (result != CUDA_ERROR_NOT_READY)
             check(cu, result, "an event");
         return result == CUDA_SUCCESS;
     }
+    std::array<int, 2> values() const override {
+        return *static_cast<const std::array<int, 2>*>(pinned);
+    }
+
+private:
     CudaContext& cu;
-    void* values = nullptr;
+    void* pinned = nullptr;
     CUevent event = nullptr;
-    bool hasBegun = false;
 };
 
 } // namespace

@@ -14,28 +14,24 @@ public:
         if (hasBegun)
             event.wait();
     }
-    void begin(OpenMM::ComputeArray& array) override {
-        if (hasBegun && !isComplete())
-            return;
-        cl.getQueue().enqueueReadBuffer(cl.unwrap(array).getDeviceBuffer(), CL_FALSE, 0, sizeof(values), values.data(),
+
+protected:
+    void copy(OpenMM::ComputeArray& array) override {
+        cl.getQueue().enqueueReadBuffer(cl.unwrap(array).getDeviceBuffer(), CL_FALSE, 0, sizeof(copied), copied.data(),
                                         nullptr, &event);
         cl.getQueue().flush();
-        hasBegun = true;
     }
-    std::optional<std::array<int, 2>> read() override {
-        if (!hasBegun || !isComplete())
-            return {};
-        return values;
+    bool isComplete() const override {
+        return event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() == CL_COMPLETE;
+    }
+    std::array<int, 2> values() const override {
+        return copied;
     }
 
 private:
-    bool isComplete() const {
-        return event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() == CL_COMPLETE;
-    }
     OpenMM::OpenCLContext& cl;
     cl::Event event;
-    std::array<int, 2> values{};
-    bool hasBegun = false;
+    std::array<int, 2> copied{};
 };
 
 class OpenCLDevice : public Device {

@@ -8,6 +8,7 @@
 // integrators load, in <precision>/plugin/<name of the test> what ours do.
 #include "Systems.h"
 #include "calls.h"
+#include "support/ForeignRun.h"
 #include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -383,11 +384,8 @@ TEST_P(Launches, AreSoMany) {
     else
         integrator = makeIntegrator({"", ConstraintIntegrator::Automatic, name}, 0.001, 1e-5);
     Example example = makeExample(cost.kind);
-    if (isReplaced) {
-        auto* force = new ConstraintForce();
-        force->setReplacesSolver(true);
-        example.system->addForce(force);
-    }
+    if (isReplaced)
+        addReplacing(*example.system);
     DeviceSimulation simulation(std::move(example), *integrator, "mixed");
     const auto count = [&](int steps, int times) {
         const auto names = simulation.launchesBesidesForces(steps, times);

@@ -3,7 +3,6 @@
 // OpenMM's integrators with this library's solver on CUDA (ConstraintForce::setReplacesSolver), by kernels of both.
 #include "Emulated.h"
 #include "support/ForeignRun.h"
-#include <sstream>
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
