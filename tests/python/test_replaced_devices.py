@@ -269,10 +269,12 @@ def test_barostats(name, barostat):
     context = mm.Context(system, integrator := prepare(THEIRS[name](0.002), TOLERANCE), under_test())
     context.setPositions(CHAIN)
     context.setVelocitiesToTemperature(300, 1)
+    changes = []
     for _ in range(15):
         integrator.step(4)
         assert error_of(context) < HELD
-    assert abs(context.getState().getPeriodicBoxVolume()._value - 27) > 0.1
+        changes.append(abs(context.getState().getPeriodicBoxVolume()._value - 27))
+    assert max(changes) > 0.1  # the last one may be back at the start
 
 
 # ---- several Contexts ------------------------------------------------------------------------------------------------
