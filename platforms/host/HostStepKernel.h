@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_HOST_STEP_KERNEL_H_
 
 #include "ConstraintErrors.h"
+#include "OpenMMVectors.h"
 #include "ParameterWork.h"
 #include "Projector.h"
 #include "StepRecord.h"
@@ -15,19 +16,6 @@
 namespace ConstraintPlugin {
 
 class KeptState;
-
-static_assert(sizeof(Real3) == sizeof(OpenMM::Vec3), "arrays of Vec3 are passed to core as arrays of Real3");
-inline OpenMM::Vec3 toVec3(const Real3& v) {
-    return {v.x, v.y, v.z};
-}
-inline std::vector<OpenMM::Vec3> toVectors(const Real3* x, int n) {
-    std::vector<OpenMM::Vec3> result(n);
-    std::transform(x, x + n, result.begin(), toVec3);
-    return result;
-}
-inline Real3* asReal3(std::vector<OpenMM::Vec3>& v) {
-    return reinterpret_cast<Real3*>(v.data());
-}
 
 /** Base class of the kernels of all integrators and platforms: everything but the time step, on the host and in double
  *  precision. It connects a Context with a Projector, for states that were changed outside of the steps, and with a
