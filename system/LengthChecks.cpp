@@ -5,6 +5,8 @@
 #include "ConstraintErrors.h"
 #include "Contradictions.h"
 #include "HeldCoordinates.h"
+#include "openmm/System.h"
+#include "openmmconstraints/ConstraintForce.h"
 #include <map>
 #include <sstream>
 

@@ -97,7 +97,7 @@ std::vector<PlacedNodes> search(const LengthGraph& given, const std::vector<Plac
     for (bool isNew = true; isNew;) {
         isNew = false;
         for (PlacedNodes& ring : findFlatRings(graph, pieces, tolerance))
-            isNew = pieces.add(std::move(ring)) || isNew;
+            isNew = pieces.add(ring) || isNew;
     }
     pieces.finish();
     std::vector<PlacedNodes> found;

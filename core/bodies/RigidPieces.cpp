@@ -122,7 +122,7 @@ WorstFit RigidPieces::fit(PlacedNodes& body) const {
     return rest;
 }
 
-bool RigidPieces::grow(PlacedNodes seed, int own) {
+bool RigidPieces::grow(const PlacedNodes& seed, int own) {
     std::vector<int> excluded;
     for (int attempt = 0; attempt < 10; attempt++) {
         const PieceGrowth growth({graph, pieces, ownersOf, tolerance, placeOf}, seed, own, excluded);
@@ -151,8 +151,8 @@ bool RigidPieces::grow(PlacedNodes seed, int own) {
     return false;
 }
 
-bool RigidPieces::add(PlacedNodes seed) {
-    return !haveTogether(seed.nodes) && grow(std::move(seed));
+bool RigidPieces::add(const PlacedNodes& seed) {
+    return !haveTogether(seed.nodes) && grow(seed);
 }
 
 bool RigidPieces::growExisting() {

@@ -30,7 +30,7 @@ public:
      *  @param effort  for what comes to nothing, 1: as a search among rounded lengths needs */
     void growFromTetrahedra(double effort);
     /** Add a piece, and grow all. @return false if it is in another already, or does not fit */
-    bool add(PlacedNodes seed);
+    bool add(const PlacedNodes& seed);
     /** Grow until nothing changes; then, of pieces that share a plane and yet are not one, only the largest stay. */
     void finish();
 
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    bool grow(PlacedNodes seed, int own = -1);
+    bool grow(const PlacedNodes& seed, int own = -1);
     bool growExisting();
     WorstFit fit(PlacedNodes& body) const;
     std::vector<PointOnLine> pointsOnLines(const std::vector<int>& nodes) const;

@@ -50,7 +50,7 @@ void RigidPieces::growFromTetrahedra(double effort) {
             const int nodes[4] = {a, b, c, n.node};
             for (int k = 0; k < 4; k++)
                 seed.insert(nodes[k], points[k]);
-            if (!haveTogether(seed.nodes) && grow(std::move(seed)))
+            if (!haveTogether(seed.nodes) && grow(seed))
                 break;
         }
     };

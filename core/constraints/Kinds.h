@@ -51,9 +51,14 @@ constexpr bool isAngular(CoordinateKind kind) {
     return traitsOf(kind).range == Range::HalfTurn || traitsOf(kind).range == Range::FullTurn;
 }
 constexpr bool isAngular(RowKind kind) {
-#define KIND(Name, name, numParticles, range) || kind == RowKind::Name
-    return false ANGULAR_COORDINATES(KIND);
+    switch (kind) {
+#define KIND(Name, name, numParticles, range) case RowKind::Name:
+        ANGULAR_COORDINATES(KIND)
 #undef KIND
+        return true;
+    default:
+        return false;
+    }
 }
 
 } // namespace ConstraintPlugin

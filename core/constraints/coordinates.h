@@ -38,7 +38,7 @@ double coordinateOf(CoordinateKind kind, const Real3* bonds, Real3* G) {
     switch (kind) {
 #define CASE(Name, name, numParticles, range)                                                                          \
     case CoordinateKind::Name:                                                                                         \
-        if constexpr (numParticles == size)                                                                            \
+        if constexpr ((numParticles) == size)                                                                          \
             return plain::name##Coordinate(bonds, G);                                                                  \
         break;
         LISTED_COORDINATES(CASE)

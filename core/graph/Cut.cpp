@@ -44,7 +44,8 @@ Cut::Cut(const std::vector<std::vector<int>>& neighbours, int numParts) {
         if (piece.rows.empty() && !neighbours.empty()) // nearly all of a piece are its separator
             continue;
         Balance balance;
-        balance.share = (double) (piece.numParts / 2) / piece.numParts;
+        const int half = piece.numParts / 2;
+        balance.share = (double) half / piece.numParts;
         balance.slack = balance.levelSlack = slack;
         Bisector::Halves halves;
         if (piece.numParts == 1 || piece.rows.size() < 3 || !divide(bisector, piece.rows, balance, halves)) {

@@ -96,11 +96,11 @@ SolveReport ConstraintSolver::solveResponses(const Real3* positions, const Box& 
             fast = distances->solveVelocities(positions, box, x.particles, timeScale, responseTolerance,
                                               responseIterations, DistanceSolver::Which::AtBorder);
         setStart(positions, box, fast.unsolved);
-        const SolveReport report = solve(fast.unsolved, responseTolerance, multipliers, x.particles,
-                                         [&](ClusterSolver& s, const Cluster& c, double tol, Real3* v) {
-                                             StageInput input{*jacobian, tol, responseIterations};
-                                             return s.solveVelocities(c, input, timeScale, v, multipliers.data());
-                                         });
+        SolveReport report = solve(fast.unsolved, responseTolerance, multipliers, x.particles,
+                                   [&](ClusterSolver& s, const Cluster& c, double tol, Real3* v) {
+                                       StageInput input{*jacobian, tol, responseIterations};
+                                       return s.solveVelocities(c, input, timeScale, v, multipliers.data());
+                                   });
         if (distances != nullptr)
             distances->getVelocityMultipliers(multipliers, DistanceSolver::Which::AtBorder);
         for (int b : rows) {

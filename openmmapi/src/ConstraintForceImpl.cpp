@@ -11,6 +11,7 @@
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include "openmm/internal/ContextImpl.h"
+#include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/ConstraintKernels.h"
 
 using namespace OpenMM;

@@ -35,13 +35,17 @@ static void registerProxy(const std::type_info& type, std::unique_ptr<Serializat
     SerializationProxy::registerProxy(type, proxy.release()); // which owns it
 }
 
+template <class Integrator>
+static void registerIntegrator(const char* name) {
+    registerProxy(typeid(Integrator), std::make_unique<ConstraintIntegratorProxy<Integrator>>(name));
+}
+
 /** Runs when the library is loaded, after libOpenMM's own initialization, on which it depends. */
 extern "C" __attribute__((constructor)) void registerConstraintSerializationProxies() {
     registerProxy(typeid(ConstraintForce), std::make_unique<ConstraintForceProxy>());
     registerProxy(typeid(CustomCentroidConstraintForce), std::make_unique<CustomCentroidConstraintForceProxy>());
     registerProxy(typeid(CustomConstraintForce), std::make_unique<CustomConstraintForceProxy>());
-#define REGISTER(integrator)                                                                                           \
-    registerProxy(typeid(integrator), std::make_unique<ConstraintIntegratorProxy<integrator>>(#integrator));
+#define REGISTER(integrator) registerIntegrator<integrator>(#integrator);
     CONSTRAINT_INTEGRATORS(REGISTER)
 #undef REGISTER
 }
