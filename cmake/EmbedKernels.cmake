@@ -1,23 +1,28 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
 #
-# embed_kernels(<target> <files>...): a static library with the class ConstraintPlugin::ConstraintKernelSources, which
-# has one `static const std::string <name>` for each file <name>.cc. Run as a script, this file writes its source.
+# embed_kernels(<target> <files>...): a static library with ConstraintPlugin::ConstraintKernelSources, which has the texts of
+# files by their names. Run as a script, this file writes its source.
 
 if(CMAKE_SCRIPT_MODE_FILE)
     separate_arguments(files UNIX_COMMAND "${FILES}")
-    set(definitions "")
+    set(entries "")
     foreach(file ${files})
-        get_filename_component(name "${file}" NAME_WE)
+        get_filename_component(name "${file}" NAME)
         file(READ "${file}" text)
-        string(APPEND definitions "const std::string ConstraintKernelSources::${name} = R\"kernel(${text})kernel\";\n")
+        string(APPEND entries "        {\"${name}\", R\"kernel(${text})kernel\"},\n")
     endforeach()
     file(WRITE "${OUTPUT}" "// Written by cmake/EmbedKernels.cmake.
 #include \"ConstraintKernelSources.h\"
 
 namespace ConstraintPlugin {
 
-${definitions}
+const std::map<std::string, std::string>& ConstraintKernelSources::files() {
+    static const std::map<std::string, std::string> all = {
+${entries}    };
+    return all;
+}
+
 } // namespace ConstraintPlugin
 ")
     return()
@@ -26,23 +31,30 @@ endif()
 set(EMBED_KERNELS_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 
 function(embed_kernels target)
-    set(folder "${CMAKE_CURRENT_BINARY_DIR}/${target}")
-    set(declarations "")
+    set(names "")
     foreach(file ${ARGN})
-        get_filename_component(name "${file}" NAME_WE)
-        string(APPEND declarations "    static const std::string ${name};\n")
+        get_filename_component(name "${file}" NAME)
+        list(APPEND names ${name})
     endforeach()
-    # Names are known now, so that a changed text recompiles one file and not all that include this header.
+    list(LENGTH names files)
+    list(REMOVE_DUPLICATES names)
+    list(LENGTH names different)
+    if(NOT files EQUAL different)
+        message(FATAL_ERROR "Two kernel texts have the same name: they are found by it")
+    endif()
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/${target}")
     file(CONFIGURE OUTPUT "${folder}/ConstraintKernelSources.h" CONTENT
 "// Written by cmake/EmbedKernels.cmake.
 #pragma once
+#include <map>
 #include <string>
 
 namespace ConstraintPlugin {
 
-/** Kernel texts, by the names of their files. */
+/** Kernel texts, by the names of their files: \"rows.cc\". */
 struct ConstraintKernelSources {
-${declarations}};
+    static const std::map<std::string, std::string>& files();
+};
 
 } // namespace ConstraintPlugin
 " @ONLY)

@@ -33,7 +33,7 @@ private:
 
 /** Write expressions as kernel text, one statement per step, so that common subexpressions are computed once.
  *
- *  The text is valid OpenCL C and CUDA C++. It stands after platforms/common/kernels/stepState.cc,
+ *  The text is valid OpenCL C and CUDA C++. It stands after platforms/common/stage/stepState.cc,
  * core/constraints/coordinates.cc and core/constraints/functions.cc, in a function with the arguments `stepState` and
  * `tables`. Every constant is cast to `mixed`, so that there is no double in single precision.
  *  @param variables        name of each variable, by its place in the expression; three consecutive ones with the names

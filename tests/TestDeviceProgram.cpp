@@ -358,7 +358,7 @@ TEST_P(DeviceProgram, AllocatesWhatItsArraysSay) {
         const std::vector<StageText> stages = {{"heat", {"ornsteinUhlenbeck", "noteHeat", "noteVelocityChange"}}};
         TestDevice testDevice(device.compute());
         ConstraintProgram program(testDevice, solver, true, stages, 3, false, true);
-        ArraySizes sizes(solver, true, ConstraintProgram::usesParts(device.compute()));
+        ArraySizes sizes(solver, true, GroupSizes::usesParts(device.compute()));
         takeStages(sizes, stages, 3, device.compute());
         const MemoryNeed need(DeviceArrays(sizes), numberBytes(device.compute()));
         EXPECT_LE(program.arguments.allocatedBytes(), need.total);

@@ -115,7 +115,7 @@ std::vector<Case> allCases() {
 }
 
 std::string programOf(const std::vector<Case>& cases) {
-    std::string text = readText("platforms/common/kernels/stepState.cc") + readText("core/constraints/coordinates.cc") +
+    std::string text = readText("platforms/common/stage/stepState.cc") + readText("core/constraints/coordinates.cc") +
                        readText("core/constraints/functions.cc");
     for (const Case& c : cases) {
         text += c.coordinate->kernelText(c.name) + c.coordinate->curvatureKernelText(c.name);

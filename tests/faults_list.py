@@ -18,8 +18,6 @@ class Fault:
     after: str
 
 
-KERNELS = "platforms/common/kernels"
-
 FAULTS = (
     # ---- core --------------------------------------------------------------------------------------------------------
     Fault(
@@ -174,7 +172,7 @@ FAULTS = (
     Fault(
         "slow-forces",
         "slow forces act in every innermost step once they have acted",
-        "platforms/common/CommonMTSSteps.cpp",
+        "platforms/common/steps/CommonMTSSteps.cpp",
         '    this->program->arguments.set("hasSlowForces", 0);\n',
         "",
     ),
@@ -189,49 +187,49 @@ FAULTS = (
     Fault(
         "feedback",
         "a factor of two is left out in the feedback on velocities",
-        f"{KERNELS}/smallStages.cc",
+        "platforms/common/small/smallStages.cc",
         "feedback = 2 * a->alpha * rate",
         "feedback = a->alpha * rate",
     ),
     Fault(
         "barrier",
         "a barrier is left out between the rounds of a search among threads",
-        f"{KERNELS}/threadGroups.cc",
+        "platforms/common/rows/threadGroups.cc",
         "        others = threads;\n        SYNC_THREADS\n",
         "        others = threads;\n",
     ),
     Fault(
         "work-of-parts",
         "the work of distances that move has the wrong sign in parts",
-        f"{KERNELS}/partDistances.cc",
+        "platforms/common/subdomains/partDistances.cc",
         "+ part.i[AT_FIRST_ROW] + k] = -rate;",
         "+ part.i[AT_FIRST_ROW] + k] = rate;",
     ),
     Fault(
         "rounding-of-bodies",
         "what rounding moved a particle of a body is not corrected",
-        f"{KERNELS}/bodies.cc",
+        "platforms/common/bodies/bodies.cc",
         "    p->d = p->d + wayToPlace(a, body, i, s);\n",
         "",
     ),
     Fault(
         "sum-of-turns",
         "multipliers of bordered rows are those of the last turn",
-        f"{KERNELS}/border.cc",
+        "platforms/common/border/border.cc",
         "a->borderSum[b] = (LATER_TURN ? a->borderSum[b] : 0) + change;",
         "a->borderSum[b] = change;",
     ),
     Fault(
         "chain-copied",
         "only half of the thermostats' numbers goes on to the next step",
-        f"{KERNELS}/heatBath.cc",
+        "platforms/common/steps/heatBath.cc",
         "for (int n = 0; n < 2 * length; n++)",
         "for (int n = 0; n < length; n++)",
     ),
     Fault(
         "joined-turn",
         "a joined body that turns too far stays where it is",
-        f"{KERNELS}/joinedBodies.cc",
+        "platforms/common/joined/joinedBodies.cc",
         "v = make_mixed3(nan, nan, nan);",
         "v = make_mixed3(0, 0, 0);",
     ),

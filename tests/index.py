@@ -30,10 +30,10 @@ ROOT = Path(__file__).resolve().parents[1]
 LISTED = 12
 PUBLIC, IMPLEMENTATION, ALL_PUBLIC = "openmmapi/include", "openmmapi/src", "OpenMMConstraints.h"
 WRAPPER, PACKAGE = "wrappers/python", "wrappers/python/openmmconstraints"
-PLATFORMS = [f"platforms/{name}" for name in ("reference", "common", "common/kernels", "opencl", "cuda")]
 LIBRARY = ("core/", "expressions", "system", "openmmapi/", "serialization/", "platforms/", PACKAGE)
 #: What every test with a Context has a hint for. These rows, and the wrapper's, list only tests that have more.
-USED_BY_CONTEXTS = (PUBLIC, IMPLEMENTATION, "platforms/reference", "platforms/common")
+COMMON = "platforms/common"
+USED_BY_CONTEXTS = (PUBLIC, IMPLEMENTATION, "platforms/reference", COMMON)
 #: Folders of tests that run as one, and test_index.py, which names the files of another tree.
 GROUPS = ("browser", "calls", "emulator", "oclgrind", "wheels")
 UNREAD = ("calls/", "emulator/", "oclgrind/", "index")
@@ -52,7 +52,18 @@ BY_HAND = {
     "platforms/host": "NotFinite Failures",  # its StateErrors
     "platforms/reference": "Agreement Integrators ConstraintForceIntegrator MultipleTimeSteps Replaced*",  # its steps
     "platforms/common": "calls/ emulator/ oclgrind/ KineticEnergy Reordering Repeats",  # what only devices do
-    "platforms/common/kernels": "calls/ emulator/ oclgrind/",  # compile or run all of them
+    f"{COMMON}/device": "calls/",  # which asks for what it has
+    f"{COMMON}/stage": "calls/ emulator/ oclgrind/",  # what all kernels have, and launches
+    f"{COMMON}/small": "SmallClusters",
+    f"{COMMON}/bodies": "FreeBod*",
+    f"{COMMON}/rows": "KernelText Centroids emulator/",  # rows of any kind
+    f"{COMMON}/clusters": "SharedFactors ThreadGroups",
+    f"{COMMON}/subdomains": "emulator/",  # parts run there and on GPUs only
+    f"{COMMON}/joined": "Joined*",
+    f"{COMMON}/border": "Border*",
+    f"{COMMON}/steps": "Integrators Langevin MultipleTimeSteps Reordering",  # its time steps
+    f"{COMMON}/foreign": "Replaced*",
+    f"{COMMON}/program": "calls/ DeviceProgram",  # which launches there are
     "platforms/opencl": "calls/ oclgrind/",  # their Contexts are on OpenCL
     "platforms/cuda": "calls/ emulator/",  # with a fake driver, and the like of a device
     WRAPPER: "cast comfort folders pickle stubs units wheels/",  # wrapper.i, wrapper.pyi, _proxies.py, _quantities.py
@@ -88,14 +99,22 @@ def listed_folders(root: Path) -> list[str]:
     return found[1].split()
 
 
+def device_folders(root: Path) -> list[str]:
+    """The folders of platforms/common as platforms/CMakeLists.txt lists them: each includes headers of earlier ones."""
+    path = root / "platforms" / "CMakeLists.txt"
+    found = re.search(r"set\(common_folders ([\w\s]+)\)", path.read_text()) if path.exists() else None
+    return [f"{COMMON}/{folder}" for folder in found[1].split()] if found else []
+
+
 def source_folders(root: Path) -> Folders:
     """All folders that have a row, in the order of the rows, and their files."""
 
     def below(folder: str) -> list[str]:
         return sorted({path.parent.relative_to(root).as_posix() for path in (root / folder).glob("*/*.py")})
 
+    platforms = ["platforms/reference", COMMON, *device_folders(root), "platforms/opencl", "platforms/cuda"]
     names = [
-        *(*listed_folders(root), *PLATFORMS, WRAPPER, *below(PACKAGE), "examples", "examples/cookbook"),
+        *(*listed_folders(root), *platforms, WRAPPER, *below(PACKAGE), "examples", "examples/cookbook"),
         *("benchmarks", *below("benchmarks"), "tools", *below("tools"), "docs", "docs/extensions", "validation"),
         *("scripts", "scripts/gpu", "cmake", "conda", ".github", "tests"),
     ]

@@ -94,7 +94,7 @@ public:
      *  evaluate() as    mixed NAME(const mixed3* x, GLOBAL const mixed* parameters, GLOBAL const mixed* globals,
      *                              GLOBAL const mixed* tables, StepState stepState, mixed3* gradient)
      *  timeDerivative() as   mixed NAMERate(x, parameters, globals, tables, stepState)
-     *  with globals by getGlobals() and tables as below. It stands after platforms/common/kernels/stepState.cc,
+     *  with globals by getGlobals() and tables as below. It stands after platforms/common/stage/stepState.cc,
      *  core/constraints/coordinates.cc and core/constraints/functions.cc. */
     virtual std::string kernelText(const std::string& /*name*/) {
         return "";

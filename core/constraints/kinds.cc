@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Numbers that C++ and kernels share, each list written once. C++ makes scoped enums of them (Kinds.h), kernels plain
-// ones, whose names begin with the enum's: RowKind::Angle is RowKind_Angle there (kernels/state.cc).
+// ones, whose names begin with the enum's: RowKind::Angle is RowKind_Angle there (state.cc).
 
 /** Which values a coordinate takes.
  *  Length: positive (nm). HalfTurn: between 0 and pi (rad). FullTurn: any multiple of 2 pi may be added (rad).

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-KERNELS = Path(__file__).parents[2] / "platforms" / "common" / "kernels"
+KERNELS = Path(__file__).parents[2] / "platforms" / "common"
 WAIT = re.compile(r"\b(?:(?:SYNC_THREADS|THREAD_GROUP_SYNC|GRID_FENCE)\b|WAIT_FOR_PARTS\(c\))")
 ANY = "ANY"
 HOST = ("partOfCluster_ANY:1", "partOfCluster_ANY:2")  # in text that the host writes, also as clusterOfParts_ANY
@@ -37,7 +37,7 @@ def barriers(text: str) -> Iterator[tuple[str, int, int]]:
 def names() -> list[str]:
     """Of all barriers. A text with $PLACE$ is compiled for shared and for global memory, each of which counts."""
     found = [*HOST]
-    for path in sorted(KERNELS.glob("*.cc")):
+    for path in sorted(KERNELS.glob("*/*.cc")):
         text = re.sub(r"\$(?:STAGE|SOLVE|KIND)\$", ANY, path.read_text())
         for place in ("Shared", "Global") if "$PLACE$" in text else ("",):
             found += [name for name, _, _ in barriers(text.replace("$PLACE$", place))]

@@ -104,7 +104,7 @@ def alone(entry: Entry, test: str) -> tuple[list[str], dict[str, str]]:
 def reached(build: Path, those: list[Entry]) -> dict[str, dict[str, dict[str, Any]]]:
     """Of each entry's tests: seconds, and the barriers that threads come to. Is kept in a file of the build folder."""
     path = build / "tests/emulator/reached.json"
-    sources = [*KERNELS.glob("*.cc"), *(Path(entry.command[0]) for entry in those)]
+    sources = [*KERNELS.glob("*/*.cc"), *(Path(entry.command[0]) for entry in those)]
     if path.exists() and path.stat().st_mtime > max(source.stat().st_mtime for source in sources):
         return json.loads(path.read_text())
 

@@ -11,15 +11,15 @@ import re
 import sys
 from pathlib import Path
 
-# Kernels of the texts in platforms/common/kernels, some of which the host names by stage and thread group.
-KERNELS = Path(__file__).parents[2] / "platforms" / "common" / "kernels"
+# Kernels of the texts in platforms/common, some of which the host names by stage and thread group.
+KERNELS = Path(__file__).parents[2] / "platforms" / "common"
 COMPOSED = re.compile(r"(small|thread|block|partOf|body|bodyPart)(?:Cluster)?_\w+")
 GROUPS = {"small", "thread", "block", "partOf", "body", "bodyPart"}
 
 
 def named_kernels() -> set[str]:
     """Those whose names stand in the texts."""
-    texts = (path.read_text() for path in KERNELS.glob("*.cc"))
+    texts = (path.read_text() for path in KERNELS.glob("*/*.cc"))
     return {name for text in texts for name in re.findall(r"^KERNEL void (\w+)\(", text, re.M)}
 
 

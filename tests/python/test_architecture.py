@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from index import listed_folders
+from index import device_folders, listed_folders
 
 ROOT = Path(__file__).parents[2]
 LISTED = listed_folders(ROOT)
@@ -20,7 +20,9 @@ FLOORS = [
     *(folder for folder in LISTED if folder.startswith("core/")),
     PUBLIC,
     *(folder for folder in LISTED if not folder.startswith("core/")),
-    *(f"platforms/{name}" for name in ("reference", "common", "opencl", "cuda")),
+    "platforms/reference",
+    *device_folders(ROOT),
+    *(f"platforms/{name}" for name in ("common", "opencl", "cuda")),
 ]
 
 
@@ -128,4 +130,4 @@ def test_the_table_says_what_a_coordinate_takes():
 def test_the_table_says_what_an_integrator_takes():
     named = files_that_name(r"ShakeIntegrator|ShakeStep|\bShake\b", but=USERS)
     # A step without a stage of its own needs no kernel text.
-    assert named == files_of_row("an integrator, as `ShakeIntegrator`") - {"platforms/common/kernels/steps.cc"}
+    assert named == files_of_row("an integrator, as `ShakeIntegrator`") - {"platforms/common/stage/steps.cc"}

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "GroupSizes.h"
+#include "TestHooks.h"
+#include <algorithm>
+
+namespace ConstraintPlugin {
+
+GroupSizes::GroupSizes(Device& device, bool isCoarse)
+    : device(device),
+      mixedBytes(device.context().getUseDoublePrecision() || device.context().getUseMixedPrecision() ? 8 : 4),
+      numberBytes(isCoarse ? 4 : mixedBytes) {
+}
+
+/** Threads of a block would run one after the other on a CPU, and compiling their barriers would take minutes. */
+bool GroupSizes::usesBlocks(const OpenMM::ComputeContext& cc) {
+    return !cc.getIsCPU() || TestHooks::blocks.isSet();
+}
+
+/** On a CPU, OpenCL takes hours to compile their barriers. */
+bool GroupSizes::usesParts(const OpenMM::ComputeContext& cc) {
+    return !cc.getIsCPU();
+}
+
+int GroupSizes::declaredBytes(int blockSize) const {
+    // Reports and notes; on OpenCL, numbers are rounded up to long4s.
+    return blockSize * (mixedBytes == 8 ? 32 : 20) + 96;
+}
+
+int GroupSizes::sharedBytes(const ThreadGroup& group) const {
+    return declaredBytes(group.blockSize) + (int) sizeof(float) * group.sharedFloats;
+}
+
+long long GroupSizes::sharedNumbers(int blockSize) const {
+    const long long bytes = (long long) device.sharedMemory() - declaredBytes(blockSize);
+    return std::min(bytes, TestHooks::sharedMemory.valueOr(bytes)) / (int) sizeof(float);
+}
+
+/** Where there are more parts than multiprocessors, let those that share one fill each other's waits. Their blocks are
+ *  smaller: a thread of maxPartBlock has all the registers that it can have. */
+void GroupSizes::putTogether(ThreadGroup& group, int numParts) const {
+    const int turns = (numParts - 1) / device.cooperatingBlocks() + 1,
+              blockSize = std::min(group.blockSize, maxPartBlock / 2);
+    const std::size_t bytes = sizeof(float) * group.sharedFloats + declaredBytes(blockSize);
+    const int together = std::min({turns, maxPartBlock / blockSize, device.blocksInSharedMemory(bytes)});
+    if (together > 1) {
+        group.together = together;
+        group.blockSize = blockSize;
+    }
+}
+
+ConstraintTables::ThreadGroups GroupSizes::available() const {
+    ConstraintTables::ThreadGroups available;
+    available.hasBlocks = usesBlocks(device.context());
+    available.hasParts = usesParts(device.context());
+    available.largestBlock = device.largestBlock();
+    available.waitingBlocks = device.cooperatingBlocks();
+    available.sharedNumbers = [copy = *this](int blockSize) { return copy.sharedNumbers(blockSize); };
+    available.mixedBytes = mixedBytes;
+    available.numberBytes = numberBytes;
+    return available;
+}
+
+ThreadGroup GroupSizes::groupOf(const ConstraintTables& t, const ConstraintTables::Range& range, int argumentFloats,
+                                int leastBlock, int mostTogether) const {
+    ThreadGroup group;
+    group.blockSize = std::max(range.blockSize, leastBlock);
+    if (range.group != ThreadGroupKind::Part)
+        group.together = maxBlockSize / group.blockSize;
+    if (range.group == ThreadGroupKind::Thread)
+        return group;
+    long long mostNumbers = sharedNumbers(group.blockSize), ofParts = 0;
+    if (const auto found = t.layouts.find(range.first); found != t.layouts.end()) {
+        ofParts = (found->second.layout.bytes(mixedBytes, numberBytes) + 3) / 4;
+        group.isLocal = ofParts <= mostNumbers;
+    }
+    // Clusters are seldom solved as a whole: their parts decide how many share a multiprocessor.
+    if (group.isLocal && range.isSplit)
+        mostNumbers = ofParts;
+    if (group.isLocal) // functions apart need arguments behind a factor
+        mostNumbers = (mostNumbers - argumentFloats) / 8 * 8;
+    else if (range.group == ThreadGroupKind::Part) {
+        const long long all =
+            ((long long) device.sharedMemory() - declaredBytes(group.blockSize)) / (int) sizeof(float);
+        mostNumbers = std::min(mostNumbers, (all - argumentFloats) / 8 * 8);
+    }
+    for (int c = range.first; c < range.end && !range.isIterative; c++) {
+        const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
+        if (numbers <= mostNumbers) {
+            group.factorNumbers = std::max(group.factorNumbers, (int) numbers);
+            group.sharedFactors += t.bundled[c];
+        } else
+            group.hasOthers = true;
+    }
+    group.sharedFloats = group.factorNumbers;
+    if (range.group == ThreadGroupKind::Part)
+        group.sharedFloats = std::max((int) ofParts, group.argumentsAt() + argumentFloats);
+    if (group.isLocal && mostTogether > 1)
+        putTogether(group, range.last - range.first);
+    return group;
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "Subdomains.h"
+#include "ConstraintKernelSources.h"
+#include "CustomText.h"
+#include "TestHooks.h"
+#include "TextMarkers.h"
+#include <algorithm>
+#include <numeric>
+
+using std::string;
+using std::vector;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** Operations on a particle. @param notesIf  condition of those that only write, which are called keep... */
+string operationsText(const vector<string>& operations, const string& notesIf = "") {
+    string text;
+    for (const string& operation : operations)
+        text += "        " + (operation.compare(0, 4, "keep") == 0 ? notesIf : "") + operation + "(a, i, &p);\n";
+    return text;
+}
+
+/** Those that note what was before a step need not come first: reads of others come before these then. */
+vector<string> withNotesLast(vector<string> operations) {
+    std::stable_partition(operations.begin(), operations.end(), [](const string& operation) {
+        return operation != "keepStart" && operation != "keepVelocity";
+    });
+    return operations;
+}
+
+vector<string> withoutNotes(vector<string> operations) {
+    operations.erase(std::remove_if(operations.begin(), operations.end(),
+                                    [](const string& operation) { return operation.compare(0, 4, "keep") == 0; }),
+                     operations.end());
+    return operations;
+}
+
+/** Whether parts in shared memory have a solve (partDistances.cc): those of each step, but for accelerations, which
+ * need many digits. */
+bool isOfLocalParts(const string& solve) {
+    return solve == "solvePositions" || solve == "solveVelocities" || solve == "solveHeatedVelocities";
+}
+
+} // namespace
+
+bool Subdomains::waitsIn(const ConstraintTables::Range& range, const ThreadGroup& group) const {
+    const vector<ConstraintTables::Int4>& partsOfCluster = frame.tables.partsOfCluster;
+    int mostParts = 0; // of a cluster
+    for (int c = range.first; c < range.last; c++)
+        mostParts = std::max(mostParts, partsOfCluster[c][1] - partsOfCluster[c][0]);
+    const int atOnce = frame.device.cooperatingBlocks();
+    return !range.isSplit || (atOnce > 1 && mostParts <= atOnce * group.together && !TestHooks::launches.isSet());
+}
+
+/** Blocks that wait for each other are on the device together, and take parts in turn, c, c + blocks, .... A cluster
+ *  has no more parts than there are blocks, so all of the first one that is not solved yet are taken. */
+int Subdomains::blocksOf(const ConstraintTables::Range& range, const ThreadGroup& group) const {
+    const int numParts = range.last - range.first;
+    const bool isLimited = range.isSplit && waitsIn(range, group);
+    return isLimited ? std::min(numParts, frame.device.cooperatingBlocks() * group.together) : numParts;
+}
+
+void Subdomains::addStage(ProgramText& text, const SplitStage& stage, std::size_t k, const ThreadGroup& group,
+                          Role role) const {
+    const bool hasRounds = role != Role::Whole, hasWhole = role != Role::Rounds;
+    const string name = stage.nameOf((int) k), solve = stage.solves[k], after = operationsText(stage.operations[k + 1]);
+    const vector<string> before = k == 0 ? stage.operations[0] : vector<string>();
+    const string kind = group.isLocal && isOfLocalParts(solve) ? "Local" : "General";
+    if (hasWhole)
+        text.add("partStage.cc", {{"STAGE", name},
+                                  {"SOLVE", solve},
+                                  {"WITHOUT_NOTES", operationsText(withoutNotes(before))},
+                                  {"BEFORE", operationsText(before, "if (keepsNotes) ")},
+                                  {"AFTER", after}});
+    if (kind == "Local")
+        text.add("partStageLocal.cc", {{"STAGE", name},
+                                       {"BEFORE", operationsText(withNotesLast(before), "    if (isNoted) ")},
+                                       {"AFTER", after}});
+    if (hasWhole)
+        text.add("partWhole.cc",
+                 {{"STAGE", name}, {"SOLVE", solve}, {"KIND", kind}, {"ROUNDS", hasRounds ? "1" : "0"}});
+    if (hasRounds)
+        text.add("partRun.cc", {{"STAGE", name}, {"SOLVE", solve}, {"KIND", kind}, {"WHOLE", hasWhole ? "1" : "0"}});
+}
+
+string Subdomains::text(const vector<StageText>& stages, const ConstraintTables::Range& range, const ThreadGroup& group,
+                        const ConstraintSet& set, Role role, bool isShare) const {
+    const ConstraintTables::Cut cut = ConstraintTables::cutOf(range.cut);
+    const bool waits = waitsIn(range, group);
+    ProgramText text = clusters.rangeText(range, group, set);
+    text.define("WAITS", waits)
+        .define("IS_SPLIT", range.isSplit)
+        .define("MOST_CORRECTIONS", cut.mostCorrections)
+        .define("FIRST_JUDGED", cut.firstJudged)
+        .define("LARGEST_RATIO", "(" + std::to_string(cut.mostPercent) + " / 100.0f)")
+        .define("LAST_GAIN", TestHooks::last.isSet() ? 0 : 8)
+        .define("SOLVES_WHOLE", TestHooks::onlyParts.isSet() ? 0 : 1);
+    if (group.isLocal) {
+        const ConstraintTables::PartTable& table = frame.tables.layouts.at(range.first);
+        const string expressions = ConstraintKernelSources::files().at("partExpressions.cc");
+        text.define(table.layout.definitions())
+            .define("FIRST_TABLE", table.first)
+            .provide("partExpressions.cc",
+                     fillMarkers("partExpressions.cc", expressions, {{"FUNCTIONS", localCustomText(set)}}))
+            .need("partExchange.cc");
+    }
+    if (role != Role::Rounds)
+        for (const string& solve : solvesOf(stages))
+            text.add("partRounds.cc", {{"SOLVE", solve}});
+    const vector<SplitStage> split(stages.begin(), stages.end());
+    for (const SplitStage& stage : split)
+        for (std::size_t k = 0; k < stage.solves.size(); k++)
+            addStage(text, stage, k, group, role);
+    // There may be fewer blocks than parts: of blocks that wait for each other, and with OpenCL, where OpenMM launches
+    // no more than fill a device.
+    const auto addKernel = [&](const string& name, const string& body) {
+        text.add(frame.kernelText(
+            isShare, prefixOf(role) + "_" + name, "GROUP_BOUNDS ", "    DECLARE_SHARED_MEMORY\n",
+            "    for (int c = a->firstOfRange + (int) GROUP_ID; c < a->lastOfRange; c += (int) NUM_GROUPS) {\n" + body +
+                "        SYNC_THREADS\n    }\n"));
+    };
+    for (const SplitStage& stage : split) {
+        string all;
+        for (std::size_t k = 0; k < stage.solves.size(); k++) {
+            const string run = "        run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n";
+            all += (k > 0 ? "        WAIT_FOR_PARTS(c)\n" : "") + run;
+            if (!waits)
+                addKernel(stage.nameOf((int) k), run);
+        }
+        if (waits)
+            addKernel(stage.name, all);
+    }
+    return text.str();
+}
+
+void Subdomains::addLaunches(const vector<StageText>& stages, const ConstraintTables::Range& range,
+                             const ThreadGroup& group, const ConstraintSet& set, Role role) const {
+    if (stages.empty())
+        return;
+    const bool waits = waitsIn(range, group);
+    const Program program = frame.launches.addWithoutWhole(
+        frame.programOf(text(stages, range, group, set, role), clusters.sharedBytes(group), waits && range.isSplit));
+    // A round, or the whole cluster (-1), or the end (-2): see run_... in partRun.cc. The first round may only measure,
+    // and the last one only decides.
+    vector<int> rounds;
+    if (role != Role::Whole)
+        rounds.resize(ConstraintTables::cutOf(range.cut).mostCorrections + 3);
+    std::iota(rounds.begin(), rounds.end(), 0);
+    if (role != Role::Rounds)
+        rounds.insert(rounds.end(), {-1, -2});
+    const auto add = [&](const string& stage, const string& name, const vector<int>& numbers) {
+        for (int round : numbers)
+            frame.launches.of(stage).push_back({program, prefixOf(role) + "_" + name,
+                                                blocksOf(range, group) * group.blockSize, group.blockSize, range.first,
+                                                range.last, round});
+    };
+    for (const SplitStage& stage : vector<SplitStage>(stages.begin(), stages.end()))
+        if (waits)
+            add(stage.name, stage.name, {0});
+        else
+            for (std::size_t k = 0; k < stage.solves.size(); k++)
+                add(stage.name, stage.nameOf((int) k), rounds);
+}
+
+void Subdomains::add(const vector<StageText>& stages, const ConstraintTables::Range& range,
+                     const ConstraintSet& set) const {
+    const ThreadGroup group = clusters.groupOf(range);
+    if (!group.isLocal || !range.isJoined) {
+        addLaunches(stages, range, group, set, Role::All);
+        return;
+    }
+    // Stages of joined bodies have one solve each.
+    ThreadGroup ofOthers = group;
+    ofOthers.isLocal = false;
+    ofOthers.sharedFloats = ofOthers.argumentsAt() + frame.arguments.floats();
+    vector<StageText> local, others;
+    for (const StageText& stage : stages) {
+        const bool isLocal = std::any_of(stage.steps.begin(), stage.steps.end(), isOfLocalParts);
+        (isLocal ? local : others).push_back(stage);
+    }
+    addLaunches(others, range, ofOthers, set, Role::All);
+    if (waitsIn(range, group)) {
+        addLaunches(local, range, group, set, Role::All);
+        return;
+    }
+    addLaunches(local, range, group, set, Role::Rounds);
+    addLaunches(local, range, ofOthers, set, Role::Whole);
+}
+
+} // namespace ConstraintPlugin
