@@ -47,7 +47,7 @@ string stageText(const StageText& stage, bool isJoined) {
 } // namespace
 
 ProgramText GeneralClusters::rangeText(const ConstraintTables::Range& range, const ThreadGroup& group,
-                                       const ConstraintSet& set) const {
+                                       const ConstraintSet& set, bool hasRows) const {
     const ConstraintTables& t = frame.tables;
     const bool hasShared = group.factorNumbers > 0, fallsBack = hasShared && frame.mixedIsDouble();
     const bool hasGlobal = !range.isIterative && (fallsBack || !hasShared || group.hasOthers);
@@ -70,10 +70,10 @@ ProgramText GeneralClusters::rangeText(const ConstraintTables::Range& range, con
         .define("FACTOR_NUMBERS", group.factorNumbers)
         .define("SHARED_FLOATS", group.sharedFloats)
         .define("HAS_JOINTS", range.isJoined)
+        .define("HAS_ROWS", hasRows)
         .provide("custom", customText(set, range.isJoined))
         .provide("factorShared", factorText("Shared", "LOCAL_ARG", "float", "1e-6f"))
-        .provide("factorGlobal", factorText("Global", "GLOBAL", "mixed", "PIVOT_THRESHOLD"))
-        .need("residuals.cc");
+        .provide("factorGlobal", factorText("Global", "GLOBAL", "mixed", "PIVOT_THRESHOLD"));
     return text;
 }
 

@@ -27,9 +27,10 @@ public:
     int sharedBytes(const ThreadGroup& group) const {
         return sizes.sharedBytes(group);
     }
-    /** A text with what rows of a range and their threads need, in parts of clusters and at the border, too. */
-    ProgramText rangeText(const ConstraintTables::Range& range, const ThreadGroup& group,
-                          const ConstraintSet& set) const;
+    /** A text with what threads of a range, and its rows, need, in parts of clusters and at the border, too.
+     *  @param hasRows  rows are evaluated in global memory */
+    ProgramText rangeText(const ConstraintTables::Range& range, const ThreadGroup& group, const ConstraintSet& set,
+                          bool hasRows = true) const;
     /** Of kernels' names. */
     static std::string prefixOf(ThreadGroupKind group) {
         return group == ThreadGroupKind::Thread ? "threadCluster" : "blockCluster";

@@ -4,6 +4,22 @@
 // Clusters of any size and kind, a thread group each. Arrays are in global memory, except for the factor of a block if
 // that fits into its shared memory.
 
+/** impulse_i += 1/m_i sum_k change_k grad_i sigma_k(0) over the rows of each particle */
+DEVICE void addImpulses(const Arguments* a, int c, GLOBAL const mixed* change, bool isWanted) {
+    EACH_PARTICLE(n) if (isWanted) {
+        const int i = a->clusterParticle[n];
+        mixed3 sum = make_mixed3(0, 0, 0);
+        mixed w = 0;
+        for (int m = a->particleSlotStart[n]; m < a->particleSlotStart[n + 1]; m++) {
+            const int slot = a->particleSlot[m];
+            sum = sum + change[ROW_OF(slot)] * gradientAt(a->startGradient, slot);
+            w = inverseMassOf(a, slot);
+        }
+        store3(a->impulse, i, load3(a->impulse, i) + w * sum);
+    }
+    THREAD_GROUP_SYNC
+}
+
 #if ITERATIVE
 // An expression may be rounded more coarsely than its neighbours' tolerance: from the eleventh sweep on errors below this part of
 // the tolerance are taken for noise, whose corrections would disturb them in every sweep.

@@ -18,18 +18,18 @@ public:
     }
     OpenMM::ComputeKernel createKernel(const std::string& name) {
         if (program == nullptr)
-            program = device.compile(head + text, sharedBytes, isCooperative);
+            program = device.compile(text, sharedBytes, isCooperative);
         return program->createKernel(name);
     }
-    /** Compile with a definition that comes first from now on. Kernels have to be created again. */
-    void define(const std::string& text) {
-        head = text;
+    /** Compile another text from now on. Kernels have to be created again. */
+    void replace(const std::string& other) {
+        text = other;
         program = nullptr;
     }
 
 private:
     Device& device;
-    std::string head, text;
+    std::string text;
     std::size_t sharedBytes;
     bool isCooperative;
     OpenMM::ComputeProgram program;

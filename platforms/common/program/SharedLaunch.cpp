@@ -132,7 +132,8 @@ void SharedLaunch::place(int atOnce) {
     }
 }
 
-string SharedLaunch::shareText(int number, const vector<StageText>& stages, const ConstraintSet& set) const {
+string SharedLaunch::shareText(int number, const vector<StageText>& stages, const ConstraintSet& set,
+                               bool hasWhole) const {
     const Share& share = shares[number];
     string text = fillMarkers("share.cc", ConstraintKernelSources::files().at("share.cc"),
                               {{"BLOCKS_BEFORE", to_string(numBlocks - share.firstBlock)},
@@ -140,7 +141,7 @@ string SharedLaunch::shareText(int number, const vector<StageText>& stages, cons
                                {"BLOCKS", to_string(share.numBlocks)},
                                {"THREADS", to_string(blockSize)}});
     if (share.isOfParts())
-        text += subdomains.text(stages, *share.range, share.group, set, Subdomains::Role::All, true);
+        text += subdomains.text(stages, *share.range, share.group, set, hasWhole, Subdomains::Role::All, true);
     else if (share.range != nullptr)
         text += clusters.text(stages, *share.range, share.group, set, true);
     else
@@ -154,12 +155,10 @@ string SharedLaunch::shareText(int number, const vector<StageText>& stages, cons
     return "namespace share" + to_string(number) + " {\n" + text + "}\n" + undefinitions(text);
 }
 
-void SharedLaunch::add(const vector<StageText>& stages, const ConstraintSet& set) const {
-    if (shares.empty())
-        return;
+string SharedLaunch::text(const vector<StageText>& stages, const ConstraintSet& set, bool hasWhole) const {
     string text;
     for (int number = 0; number < (int) shares.size(); number++)
-        text += shareText(number, stages, set);
+        text += shareText(number, stages, set, hasWhole);
     const string bounds = "__launch_bounds__(" + to_string(blockSize) + ", " + to_string(together) + ") ";
     for (const StageText& stage : stages) {
         text += "KERNEL " + bounds + "void eachCluster_" + stage.name + "(" + frame.arguments.parameters() + ") {\n";
@@ -168,8 +167,15 @@ void SharedLaunch::add(const vector<StageText>& stages, const ConstraintSet& set
                     frame.arguments.callText("share" + to_string(number) + "::" + stage.name, {});
         text += "}\n";
     }
-    frame.launches.add(frame.launches.addWithoutWhole(frame.programOf(text, sharedBytes, isCooperative)), "eachCluster",
-                       stages, numBlocks * blockSize, blockSize, 0, 0);
+    return text;
+}
+
+void SharedLaunch::add(const vector<StageText>& stages, const ConstraintSet& set) const {
+    if (shares.empty())
+        return;
+    const Program program = frame.programOf(text(stages, set, false), sharedBytes, isCooperative);
+    frame.launches.add(frame.launches.addWithoutWhole(program, text(stages, set, true)), "eachCluster", stages,
+                       numBlocks * blockSize, blockSize, 0, 0);
 }
 
 } // namespace ConstraintPlugin

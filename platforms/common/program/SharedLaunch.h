@@ -37,7 +37,10 @@ private:
     void addOthers();
     void place(int atOnce);
     /** A share's functions in a namespace of their own. */
-    std::string shareText(int number, const std::vector<StageText>& stages, const ConstraintSet& set) const;
+    std::string shareText(int number, const std::vector<StageText>& stages, const ConstraintSet& set,
+                          bool hasWhole) const;
+    /** @param hasWhole  Subdomains::text() */
+    std::string text(const std::vector<StageText>& stages, const ConstraintSet& set, bool hasWhole) const;
     const ProgramFrame& frame;
     const SmallClusters& small;
     const GeneralClusters& clusters;

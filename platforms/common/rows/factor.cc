@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// needs: threadGroups.cc
+// needs: rows.cc, threadGroups.cc
 // Sparse LU of one cluster and a solve with it, by levels of the elimination tree: rows of a level do not depend on
 // each other, so one barrier a level suffices. The host compiles this text for each $PLACE$, Shared or Global, with the
 // address space ($SPACE$) and the precision ($NUMBER$) of factor and right-hand side. Sums are gathered in a fixed

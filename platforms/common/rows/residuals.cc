@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// needs: threadGroups.cc
+// needs: rows.cc, threadGroups.cc
 // needs if FACTOR_NUMBERS: factorShared
 // needs if HAS_GLOBAL: factorGlobal
 // Residuals and errors of rows in the solves of a time step (solves.cc), and where factors are kept.

@@ -9,10 +9,6 @@
 // Where rows join rigid bodies (HAS_JOINTS), a row has a slot per node, and the particles and places that its coordinate
 // is a function of are points, with slots of their own (points.cc). Otherwise its points are its particles.
 
-/** The quantity that a solve changes. Responses: accelerations by constraint forces alone. Given velocities: as
- *  they were before a solve for accelerations, whose impulses are not added to them. */
-enum { POSITIONS, VELOCITIES, ACCELERATIONS, RESPONSES, GIVEN_VELOCITIES };
-
 // If all rows that a program solves are distances, kinds and slots are known when it is compiled. Only one of the two
 // opposite gradients is stored, which halves the memory traffic.
 #if ONLY_DISTANCES

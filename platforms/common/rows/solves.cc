@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// needs: residuals.cc
+// needs: threadGroups.cc
+// needs if HAS_ROWS: residuals.cc
 // The solves of a time step, as clusters (clusters.cc) and their parts (parts.cc) take part in them. describe_<solve>() says
 // what a solve is, setOffset_<solve>() what is constant in a row, measure_<solve>() what is measured in a row,
 // judge_<solve>() what follows from that for the solve, and report_<solve>() what is reported in the end.
@@ -91,9 +92,7 @@ DEVICE Solve describeRates(const Arguments* a, int solve, GLOBAL mixed* multipli
     return result;
 }
 
-DEVICE void measureRate(const Arguments* a, int row, Report* first, Report* second) {
-    noteRate(a, row, first);
-}
+#define measureRate(a, row, first, second) noteRate(a, row, first)
 
 DEVICE Report judgeRates(const Arguments* a, Solve* solve) {
     solve->isWanted = solve->measured[0].error > a->tolerance || solve->measured[1].error > 0;
@@ -136,6 +135,8 @@ DEVICE Solve describe_projectVelocities(const Arguments* a) {
 #define judge_projectVelocities judgeRates
 #define report_projectVelocities reportAsIs
 
+// Linear solves have their rows in global memory.
+#if HAS_ROWS
 DEVICE Solve describeLinear(const Arguments* a, int what, int solve, GLOBAL mixed* multipliers) {
     Solve result = newSolve(what, solve, a->time, multipliers);
     result.tolerance = LINEAR_TOLERANCE;
@@ -226,3 +227,4 @@ DEVICE void setOffset_solveEndAccelerations(const Arguments* a, int row) {
 #define measure_solveEndAccelerations noteAcceleration
 #define judge_solveEndAccelerations judgeLinear
 #define report_solveEndAccelerations report_solveStartAccelerations
+#endif

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// needs: rows.cc
+// needs: rowThreads.cc
 // Thread groups, each of which solves a cluster: a thread block, or a single thread for few rows. Threads of a group share
 // loops over rows, entries and particles; every sum has one thread and a fixed order.
 //
@@ -182,20 +182,4 @@ DEVICE int leastOf(int mine SHARED_PARAMETER) {
 DEVICE void writeGroupReport(const Arguments* a, int solve, int c, Report report) {
     if (THREAD_IN_GROUP == 0)
         writeReport(a, solve, a->firstCluster + c, report);
-}
-
-/** impulse_i += 1/m_i sum_k change_k grad_i sigma_k(0) over the rows of each particle */
-DEVICE void addImpulses(const Arguments* a, int c, GLOBAL const mixed* change, bool isWanted) {
-    EACH_PARTICLE(n) if (isWanted) {
-        const int i = a->clusterParticle[n];
-        mixed3 sum = make_mixed3(0, 0, 0);
-        mixed w = 0;
-        for (int m = a->particleSlotStart[n]; m < a->particleSlotStart[n + 1]; m++) {
-            const int slot = a->particleSlot[m];
-            sum = sum + change[ROW_OF(slot)] * gradientAt(a->startGradient, slot);
-            w = inverseMassOf(a, slot);
-        }
-        store3(a->impulse, i, load3(a->impulse, i) + w * sum);
-    }
-    THREAD_GROUP_SYNC
 }

@@ -32,8 +32,9 @@ void Launches::execute(const string& stage, int number) {
         execute(launch, number);
 }
 
-Program Launches::addWithoutWhole(const Program& program) {
-    programsWithoutWhole.push_back(program);
+Program Launches::addWithoutWhole(const Program& program, const string& textWithWhole) {
+    arguments.requireKnownIn(textWithWhole);
+    textsWithWhole[program] = textWithWhole;
     return program;
 }
 
@@ -41,12 +42,13 @@ bool Launches::takeWhole() {
     if (hasWhole)
         return false;
     hasWhole = true;
-    for (const Program& program : programsWithoutWhole)
-        program->define("#define TAKES_WHOLE 1\n");
+    for (const auto& [program, text] : textsWithWhole)
+        program->replace(text);
     for (auto& [stage, launches] : ofStages)
         for (Launch& launch : launches)
-            if (std::count(programsWithoutWhole.begin(), programsWithoutWhole.end(), launch.program) > 0)
+            if (textsWithWhole.count(launch.program) > 0)
                 launch.kernel = nullptr;
+    textsWithWhole.clear();
     return true;
 }
 

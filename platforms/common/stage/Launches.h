@@ -47,16 +47,15 @@ public:
     void execute(Launch& launch, int number);
     void execute(const std::string& stage, int number);
 
-    /** Remember a program that leaves out what takeWhole() adds: it takes most of the time to compile, and few runs
-     * need it. */
-    Program addWithoutWhole(const Program& program);
-    /** Compile such programs with TAKES_WHOLE from now on. @return whether they were not before */
+    /** Remember a program that leaves out what parts of clusters leave to the whole, and its text with that. */
+    Program addWithoutWhole(const Program& program, const std::string& textWithWhole);
+    /** Compile those texts from now on. @return whether they were not before */
     bool takeWhole();
 
 private:
     KernelArguments& arguments;
     std::map<std::string, std::vector<Launch>> ofStages;
-    std::vector<Program> programsWithoutWhole;
+    std::map<Program, std::string> textsWithWhole;
     bool hasWhole = false;
 };
 

@@ -7,6 +7,10 @@
 /** Corrections of a linear problem: the second refines the first, the third is for ill-conditioned matrices. */
 #define LINEAR_ITERATIONS 3
 
+/** The quantity that a solve changes. Responses: accelerations by constraint forces alone. Given velocities: as
+ *  they were before a solve for accelerations, whose impulses are not added to them. */
+enum { POSITIONS, VELOCITIES, ACCELERATIONS, RESPONSES, GIVEN_VELOCITIES };
+
 // Where what a solve changes is: a part of a cluster has its own copies of nodes (ConstraintTables::slotNode). Texts without
 // clusters do not define IS_PART.
 #if IS_PART

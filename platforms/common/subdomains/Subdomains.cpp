@@ -64,8 +64,8 @@ int Subdomains::blocksOf(const ConstraintTables::Range& range, const ThreadGroup
 }
 
 void Subdomains::addStage(ProgramText& text, const SplitStage& stage, std::size_t k, const ThreadGroup& group,
-                          Role role) const {
-    const bool hasRounds = role != Role::Whole, hasWhole = role != Role::Rounds;
+                          Role role, bool hasRows) const {
+    const bool hasRounds = role != Role::Whole, hasWhole = hasRows && role != Role::Rounds;
     const string name = stage.nameOf((int) k), solve = stage.solves[k], after = operationsText(stage.operations[k + 1]);
     const vector<string> before = k == 0 ? stage.operations[0] : vector<string>();
     const string kind = group.isLocal && isOfLocalParts(solve) ? "Local" : "General";
@@ -87,11 +87,15 @@ void Subdomains::addStage(ProgramText& text, const SplitStage& stage, std::size_
 }
 
 string Subdomains::text(const vector<StageText>& stages, const ConstraintTables::Range& range, const ThreadGroup& group,
-                        const ConstraintSet& set, Role role, bool isShare) const {
+                        const ConstraintSet& set, bool hasWhole, Role role, bool isShare) const {
     const ConstraintTables::Cut cut = ConstraintTables::cutOf(range.cut);
     const bool waits = waitsIn(range, group);
-    ProgramText text = clusters.rangeText(range, group, set);
-    text.define("WAITS", waits)
+    const vector<string> solves = solvesOf(stages);
+    const bool onlyLocal = waits && group.isLocal && std::all_of(solves.begin(), solves.end(), isOfLocalParts);
+    const bool solvesWhole = hasWhole || range.isAtBorder, hasRows = solvesWhole || !onlyLocal;
+    ProgramText text = clusters.rangeText(range, group, set, hasRows);
+    text.define("HAS_WHOLE", solvesWhole)
+        .define("WAITS", waits)
         .define("IS_SPLIT", range.isSplit)
         .define("MOST_CORRECTIONS", cut.mostCorrections)
         .define("FIRST_JUDGED", cut.firstJudged)
@@ -107,13 +111,13 @@ string Subdomains::text(const vector<StageText>& stages, const ConstraintTables:
                      fillMarkers("partExpressions.cc", expressions, {{"FUNCTIONS", localCustomText(set)}}))
             .need("partExchange.cc");
     }
-    if (role != Role::Rounds)
-        for (const string& solve : solvesOf(stages))
+    if (hasRows && role != Role::Rounds)
+        for (const string& solve : solves)
             text.add("partRounds.cc", {{"SOLVE", solve}});
     const vector<SplitStage> split(stages.begin(), stages.end());
     for (const SplitStage& stage : split)
         for (std::size_t k = 0; k < stage.solves.size(); k++)
-            addStage(text, stage, k, group, role);
+            addStage(text, stage, k, group, role, hasRows);
     // There may be fewer blocks than parts: of blocks that wait for each other, and with OpenCL, where OpenMM launches
     // no more than fill a device.
     const auto addKernel = [&](const string& name, const string& body) {
@@ -141,8 +145,9 @@ void Subdomains::addLaunches(const vector<StageText>& stages, const ConstraintTa
     if (stages.empty())
         return;
     const bool waits = waitsIn(range, group);
+    const auto textWith = [&](bool hasWhole) { return text(stages, range, group, set, hasWhole, role); };
     const Program program = frame.launches.addWithoutWhole(
-        frame.programOf(text(stages, range, group, set, role), clusters.sharedBytes(group), waits && range.isSplit));
+        frame.programOf(textWith(false), clusters.sharedBytes(group), waits && range.isSplit), textWith(true));
     // A round, or the whole cluster (-1), or the end (-2): see run_... in partRun.cc. The first round may only measure,
     // and the last one only decides.
     vector<int> rounds;

@@ -21,9 +21,11 @@ public:
     static std::string prefixOf(Role role) {
         return role == Role::Whole ? "clusterOfParts" : "partOfCluster";
     }
-    /** @param isShare  its kernels are functions for a launch that others share, in which parts wait for each other */
+    /** @param hasWhole  what parts leave to their cluster is solved, which takes most of the time to compile, and few
+     * runs need: they begin without
+     *  @param isShare   its kernels are functions for a launch that others share, in which parts wait for each other */
     std::string text(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
-                     const ThreadGroup& group, const ConstraintSet& set, Role role = Role::All,
+                     const ThreadGroup& group, const ConstraintSet& set, bool hasWhole, Role role = Role::All,
                      bool isShare = false) const;
     /** Whether the blocks of all parts of a range wait for each other in a launch. */
     bool waitsIn(const ConstraintTables::Range& range, const ThreadGroup& group) const;
@@ -31,8 +33,8 @@ public:
 
 private:
     /** Add what the solve of a stage and the operations around it are. */
-    void addStage(ProgramText& text, const SplitStage& stage, std::size_t solve, const ThreadGroup& group,
-                  Role role) const;
+    void addStage(ProgramText& text, const SplitStage& stage, std::size_t solve, const ThreadGroup& group, Role role,
+                  bool hasRows) const;
     void addLaunches(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
                      const ThreadGroup& group, const ConstraintSet& set, Role role) const;
     const ProgramFrame& frame;

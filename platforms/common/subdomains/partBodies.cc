@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// needs: parts.cc, partLocal.cc
+// needs: parts.cc, partLocal.cc, points.cc
 // Joined rigid bodies of a part (partLocal.cc), and joints: rows of listed kinds at places in them. A block has copies of the
 // bodies that its part displaces. In each round a thread displaces a body by the impulses on its nodes (joinedBodies.cc),
 // then joints are evaluated (partJoints.cc). Rows of other kinds that join bodies are evaluated in global memory

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// needs: parts.cc, partLocal.cc
+// needs: parts.cc, partLocal.cc, rows.cc
 // Expressions of particles in a part (partLocal.cc), evaluated in `mixed` by functions that the host writes. They have an
 // element for each particle, and beside it a point: where the particle is without corrections, unwrapped. Threads of their
 // own have them. Errors are found apart from residuals, when other threads are busy with joints.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// needs: parts.cc, partLocal.cc
+// needs: parts.cc, partLocal.cc, residuals.cc
 // Rows of a part (partLocal.cc) of other kinds: functions of centroids, angles of 180 degrees, expressions of places in rigid
 // bodies. Their positions are evaluated in `mixed` by the functions for rows of any kind (rows.cc), in global memory, where the
 // block leaves what its particles are displaced by; only their gradients are in shared memory, with which velocities change.

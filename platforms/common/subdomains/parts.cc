@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // needs: solves.cc
+// needs if HAS_JOINTS: joinedBodies.cc
 // Large clusters in overlapping parts (core/graph/Parts.h), a thread block each. In every round a part solves its own
 // rows and its halo for the residuals at the present displacements, and writes the total multipliers of its own rows
 // where all parts read them: restricted additive Schwarz within Newton's method. All parts compute the displacement of
@@ -12,14 +13,9 @@
 // round begins with what the one before left in global memory, so both compute the same bits. A cluster whose parts do
 // not converge after MOST_CORRECTIONS, or fail, is solved as a whole by the first part's block, as one part without halo.
 //
-// Functions are General, for rows and a factor in global memory, or Local, for those in shared memory (partLocal.cc).
-
-/** Whether what parts leave is solved: at the border always, otherwise once they have left something (Launches::takeWhole()). */
-#ifdef TAKES_WHOLE
-#define HAS_WHOLE 1
-#else
-#define HAS_WHOLE AT_BORDER
-#endif
+// Functions are General, for rows and a factor in global memory (HAS_ROWS), or Local, for those in shared memory (partLocal.cc).
+// HAS_WHOLE: whether what Local parts leave to their cluster is solved; if not, the host takes the step again with a text that
+// has it.
 
 // The whole cluster is General, and so are parts that do not fit into shared memory, and solves that are not of Local parts.
 #define IS_General_LOCAL 0
@@ -153,6 +149,14 @@ DEVICE void copyBody(const Arguments* a, int from, int to) {
 }
 #endif
 
+/** Write the report of a solve: each part writes it, and the first one for the cluster as a whole. */
+DEVICE void writePartReport(const Arguments* a, int c, const Solve* solve, Report report) {
+    writeGroupReport(a, solve->solve, c, report);
+    if (a->partsOfCluster[c].x == c && !IS_WHOLE(c))
+        writeGroupReport(a, solve->solve, a->partsOfCluster[c].z, report);
+}
+
+#if HAS_ROWS
 /** Take the present positions as the start of all rows, the ring's too.
  *  @return the first own row of this thread that has no gradient */
 DEVICE Report startRowsGeneral(const Arguments* a, int c SHARED_PARAMETER) {
@@ -265,13 +269,6 @@ DEVICE void decide(const Arguments* a, const Solve* solve, PartState* state, int
     state->isHandedOver = handsOver && (isTooSlow || report->outcome != Outcome_Converged);
 }
 
-/** Write the report of a solve: each part writes it, and the first one for the cluster as a whole. */
-DEVICE void writePartReport(const Arguments* a, int c, const Solve* solve, Report report) {
-    writeGroupReport(a, solve->solve, c, report);
-    if (a->partsOfCluster[c].x == c && !IS_WHOLE(c))
-        writeGroupReport(a, solve->solve, a->partsOfCluster[c].z, report);
-}
-
 /** Copy the report of a cluster that was solved as a whole. */
 DEVICE void copyReport(const Arguments* a, int c, const Solve* solve) {
     if (THREAD_IN_GROUP != 0)
@@ -331,3 +328,4 @@ DEVICE APART int correctGeneral(const Arguments* a, int c, const Solve* solve, i
     state->hasFactor = singular == NO_ROW;
     return singular;
 }
+#endif
