@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "GeneralClusters.h"
-#include "ConstraintKernelSources.h"
 #include "CustomText.h"
-#include "TextMarkers.h"
 #include <algorithm>
 
 using std::string;
@@ -16,8 +14,7 @@ namespace {
 
 /** factor.cc for numbers in one place. */
 string factorText(const string& place, const string& space, const string& number, const string& threshold) {
-    return fillMarkers("factor.cc", ConstraintKernelSources::files().at("factor.cc"),
-                       {{"PLACE", place}, {"SPACE", space}, {"NUMBER", number}, {"THRESHOLD", threshold}});
+    return filledText("factor.cc", {{"PLACE", place}, {"SPACE", space}, {"NUMBER", number}, {"THRESHOLD", threshold}});
 }
 
 /** What the threads of a group do in a stage. */

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "GroupSizes.h"
+#include "KernelArguments.h"
 #include "TestHooks.h"
 #include <algorithm>
 
 namespace ConstraintPlugin {
 
 GroupSizes::GroupSizes(Device& device, bool isCoarse)
-    : device(device),
-      mixedBytes(device.context().getUseDoublePrecision() || device.context().getUseMixedPrecision() ? 8 : 4),
+    : device(device), mixedBytes(ConstraintPlugin::numberBytes(device.context()).mixed),
       numberBytes(isCoarse ? 4 : mixedBytes) {
 }
 

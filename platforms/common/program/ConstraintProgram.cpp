@@ -29,15 +29,15 @@ void takeStages(ArraySizes& sizes, const vector<StageText>& stages, int moments,
 
 ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
                                      const vector<StageText>& stages, int moments, bool sumsStages, bool isCoarse)
-    : arguments(device.context()), moments(moments), sizes(device, isCoarse),
-      constraintTables(solver, smallInRegisters, sizes.available()),
+    : arguments(device.context()), moments(moments), groupSizes(device, isCoarse),
+      constraintTables(solver, smallInRegisters, groupSizes.available()),
       launches(arguments), frame{device,
                                  constraintTables,
                                  arguments,
                                  launches,
                                  {solver.getMethod() == Method::Iterative, isCoarse, sumsStages,
                                   beginsWithVelocities(stages)}},
-      small(frame), clusters(frame, sizes), subdomains(frame, clusters), border(frame, clusters, solver.moves()) {
+      small(frame), clusters(frame, groupSizes), subdomains(frame, clusters), border(frame, clusters, solver.moves()) {
     const ConstraintSet& set = solver.getSet();
     addArguments(device, stages);
     countClusters();

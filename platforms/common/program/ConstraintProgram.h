@@ -81,7 +81,7 @@ private:
     void addClusters(const std::vector<StageText>& stages, bool atBorder, const ConstraintSet& set);
     void addAfterwards(const ConstraintSet& set);
     int moments;
-    GroupSizes sizes;
+    GroupSizes groupSizes;
     ConstraintTables constraintTables; // depends on the numbers that isCoarse chooses
     Launches launches;
     ProgramFrame frame;

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "SharedLaunch.h"
-#include "ConstraintKernelSources.h"
-#include "TextMarkers.h"
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -135,11 +133,10 @@ void SharedLaunch::place(int atOnce) {
 string SharedLaunch::shareText(int number, const vector<StageText>& stages, const ConstraintSet& set,
                                bool hasWhole) const {
     const Share& share = shares[number];
-    string text = fillMarkers("share.cc", ConstraintKernelSources::files().at("share.cc"),
-                              {{"BLOCKS_BEFORE", to_string(numBlocks - share.firstBlock)},
-                               {"ALL_BLOCKS", to_string(numBlocks)},
-                               {"BLOCKS", to_string(share.numBlocks)},
-                               {"THREADS", to_string(blockSize)}});
+    string text = filledText("share.cc", {{"BLOCKS_BEFORE", to_string(numBlocks - share.firstBlock)},
+                                          {"ALL_BLOCKS", to_string(numBlocks)},
+                                          {"BLOCKS", to_string(share.numBlocks)},
+                                          {"THREADS", to_string(blockSize)}});
     if (share.isOfParts())
         text += subdomains.text(stages, *share.range, share.group, set, hasWhole, Subdomains::Role::All, true);
     else if (share.range != nullptr)

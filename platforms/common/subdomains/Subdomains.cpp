@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "Subdomains.h"
-#include "ConstraintKernelSources.h"
 #include "CustomText.h"
 #include "TestHooks.h"
-#include "TextMarkers.h"
 #include <algorithm>
 #include <numeric>
 
@@ -104,11 +102,9 @@ string Subdomains::text(const vector<StageText>& stages, const ConstraintTables:
         .define("SOLVES_WHOLE", TestHooks::onlyParts.isSet() ? 0 : 1);
     if (group.isLocal) {
         const ConstraintTables::PartTable& table = frame.tables.layouts.at(range.first);
-        const string expressions = ConstraintKernelSources::files().at("partExpressions.cc");
         text.define(table.layout.definitions())
             .define("FIRST_TABLE", table.first)
-            .provide("partExpressions.cc",
-                     fillMarkers("partExpressions.cc", expressions, {{"FUNCTIONS", localCustomText(set)}}))
+            .provide("partExpressions.cc", filledText("partExpressions.cc", {{"FUNCTIONS", localCustomText(set)}}))
             .need("partExchange.cc");
     }
     if (hasRows && role != Role::Rounds)

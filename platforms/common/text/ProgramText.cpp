@@ -31,7 +31,19 @@ vector<string> namesIn(const string& list) {
     return names;
 }
 
+const string& fileOf(const string& name, const string& neededBy) {
+    const std::map<string, string>& files = ConstraintKernelSources::files();
+    const auto found = files.find(name);
+    if (found == files.end())
+        throw OpenMMException("The kernel text " + name + " is not there, which " + neededBy + " needs");
+    return found->second;
+}
+
 } // namespace
+
+string filledText(const string& file, const std::map<string, string>& markers) {
+    return fillMarkers(file, fileOf(file, "a program"), markers);
+}
 
 ProgramText& ProgramText::define(const string& name, const string& value) {
     for (const auto& [known, before] : definitions)
@@ -73,11 +85,7 @@ ProgramText& ProgramText::add(const string& name, const std::map<string, string>
 const string& ProgramText::find(const string& name, const string& neededBy) const {
     if (const auto found = provided.find(name); found != provided.end())
         return found->second;
-    const std::map<string, string>& files = ConstraintKernelSources::files();
-    const auto found = files.find(name);
-    if (found == files.end())
-        throw OpenMMException("The kernel text " + name + " is not there, which " + neededBy + " needs");
-    return found->second;
+    return fileOf(name, neededBy);
 }
 
 /** What a text says that it needs, as far as its conditions hold. */

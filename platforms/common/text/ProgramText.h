@@ -57,6 +57,9 @@ private:
     std::vector<Wanted> wanted;
 };
 
+/** The text of a file with values for its markers. @throws OpenMMException  as fillMarkers(), or if it is not there */
+std::string filledText(const std::string& file, const std::map<std::string, std::string>& markers);
+
 } // namespace ConstraintPlugin
 
 #endif
