@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -79,13 +80,19 @@ def definitions_in(code: str) -> set[str]:
     return functions | macros | set(re.findall(r"^\} (\w+);", code, re.MULTILINE))
 
 
+@cache
+def definitions() -> dict[str, set[str]]:
+    """The texts that define a symbol."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name in TEXTS.keys() - {"share.cc"}:  # which defines again what OpenMM does
+        for symbol in definitions_in(code_of(name)):
+            found[symbol].add(name)
+    return found
+
+
 @pytest.mark.parametrize("name", [name for name in TEXTS if NEEDS.search(TEXTS[name])])
 def test_a_text_needs_all_that_it_uses(name: str) -> None:
-    before = needed_by(name)
-    defined: dict[str, set[str]] = defaultdict(set)
-    for other in TEXTS.keys() - {"share.cc"}:  # which defines again what OpenMM does
-        for symbol in definitions_in(code_of(other)):
-            defined[symbol].add(other)
+    before, defined = needed_by(name), definitions()
     used = used_in(code_of(name))
     missing = {symbol: files for symbol in used if (files := defined.get(symbol)) and not files & before}
     assert not missing
