@@ -269,7 +269,7 @@ protected:
 };
 
 TEST_P(CoarseSmallClusters, MeetTheToleranceHoweverFarTheyHaveCome) {
-    for (double share : {0.01, 0.1, 0.5}) {
+    for (double share : {0.01, 0.1, 0.5, 0.6, 0.7}) {
         Strained strained(GetParam(), 1e-4, share, platform);
         for (double tolerance : {1e-4, 1e-5, 1e-6, 1e-7}) {
             strained.simulation.integrator->setConstraintTolerance(tolerance);

@@ -312,7 +312,9 @@ $UNROLL$
 /** Find kappa with |b_k + d_i - d_j + c_i - c_j| = length_k. There is at least one correction before errors are judged:
  *  those below the tolerance would otherwise have the same sign in every step. */
 DEVICE Report solveLengths$SHAPE$(const Arguments* a, const Lane* lane, Cluster$SHAPE$* c) {
-    const number tolerance = toNumber(a->innerTolerance), enough = ITERATIVE ? tolerance : (number) 1e-6f;
+    const number tolerance = toNumber(a->innerTolerance), coarse = 1e-6f;
+    // To this error without residuals in `mixed`: floats that began with large ones may not meet a smaller one.
+    const number enough = ITERATIVE && (!COARSE || tolerance > coarse) ? tolerance : coarse;
     mixed3 change[$SIZE$]; // s_k = b_k + change_k
 $UNROLL$
     for (int k = 0; k < $SIZE$; k++)
