@@ -52,6 +52,7 @@
 #define ARGUMENTS_AT ((FACTOR_NUMBERS + 7) / 8 * 8) // ThreadGroup::argumentsAt()
 DEVICE const Arguments* argumentsAgain(const Arguments* a SHARED_PARAMETER) {
     Arguments* again = (Arguments*) (shared.numbers + ARGUMENTS_AT);
+    THREAD_GROUP_SYNC // others may still write numbers of the part, as those of bodies
     if (THREAD_IN_GROUP == 0)
         *again = readAgain(a);
     THREAD_GROUP_SYNC
