@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
             PartsNewton exact(input.set, limits);
             printRow(input, limits, exact, "exact");
             for (int ownRows : sizes)
-                for (int hops : {1, 2, 3, 4, 5, 6, 8, 16}) {
+                for (int hops : {1, 2, 3, 4, 5, 6, 7, 8, 16}) {
                     limits = {};
                     limits.ownRows = ownRows;
                     limits.hops = hops;

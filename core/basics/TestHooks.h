@@ -65,7 +65,8 @@ inline constexpr TestHook parts{"OPENMM_CONSTRAINTS_PARTS"};
 inline constexpr TestHook hops{"OPENMM_CONSTRAINTS_HOPS"};
 /** Most corrections, after which a cluster is solved as a whole: few lead there, many show how parts converge. */
 inline constexpr TestHook corrections{"OPENMM_CONSTRAINTS_CORRECTIONS"};
-/** If set, rounds are launches, as where not all parts are on the device at once: more parts than tests can have. */
+/** If set, parts factorize in each round, for comparisons bit for bit; if 1, rounds are launches, as where not all
+ * parts are on the device at once: more parts than tests can have. */
 inline constexpr TestHook launches{"OPENMM_CONSTRAINTS_LAUNCHES"};
 /** If set, no cluster is solved as a whole: a test that parts converge, where the whole one would hide that. */
 inline constexpr TestHook onlyParts{"OPENMM_CONSTRAINTS_ONLY_PARTS"};

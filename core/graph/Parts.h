@@ -18,12 +18,14 @@ struct Part {
     SymbolicFactor factor;   ///< of the solved rows: its column k is row solved[k]
 };
 
-/** With 128 own rows and six hops, a part of a protein solves some 180 rows in 10-12 levels, as it would with fewer,
- * and Newton's method takes the corrections that it takes in one piece (tests/TestParts.cpp; benchmarks/parts.cpp). */
+/** With 128 own rows and seven hops, a part of a protein solves some 200 rows in 10-12 levels, as it would with fewer,
+ * and Newton's method takes the corrections that it takes in one piece (tests/TestParts.cpp; benchmarks/parts.cpp).
+ * With six, the first correction of velocities left errors of up to half of 1e-5: too much to leave out the next one.
+ */
 struct PartLimits {
     int whole = 160;    ///< a cluster of at most so many rows is one part, without halo
     int ownRows = 128;  ///< of a part: no more on average
-    int hops = 6;       ///< from own rows to the outermost row of the halo, from row to neighbour
+    int hops = 7;       ///< from own rows to the outermost row of the halo, from row to neighbour
     int mostRows = 512; ///< solved rows of a part
 };
 

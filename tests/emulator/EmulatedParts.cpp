@@ -95,6 +95,8 @@ void expectPartsAsOnReference(const std::function<InitialState()>& start, const 
         };
         expectIt(found(onDevice)); // one part
         const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+        expectIt(found(onDevice));
+        const Variable factors("OPENMM_CONSTRAINTS_LAUNCHES", "0"); // in each round, as many launches do
         const Readings inParts = [&] {
             const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
             Readings readings = found(onDevice);

@@ -27,6 +27,7 @@ End ended(InitialState start, const std::string& platform, double tolerance, con
 /** In one launch, with what is found there, and in many, which is the same. */
 End inBothForms(InitialState (*start)(), const std::string& platform, double tolerance,
                 const std::string& integrator = "Rattle") {
+    const Variable factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
     const End one = ended(start(), platform, tolerance, integrator);
     const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
     const End many = ended(start(), platform, tolerance, integrator);

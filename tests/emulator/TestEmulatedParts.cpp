@@ -49,7 +49,7 @@ TEST_P(EmulatedParts, ComputeWhatReferenceDoes) {
 
 TEST_P(EmulatedParts, ComputeTheSameInOneLaunchAndInMany) {
     for (const Case& one : cases()) {
-        const Variable parts("OPENMM_CONSTRAINTS_PARTS", one.ownRows);
+        const Variable parts("OPENMM_CONSTRAINTS_PARTS", one.ownRows), factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
         const Readings waiting = after(5, one.start(), GetParam());
         const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
         expectAlike(after(5, one.start(), GetParam()), waiting, std::get<0>(GetParam()));
@@ -62,7 +62,7 @@ TEST_P(EmulatedParts, ComputeTheSameInOneLaunchAndInMany) {
 
 /** A straight chain, in which a part knows nothing of what is far away: it is solved as a whole. */
 TEST_P(EmulatedParts, LeaveSlowOnesToTheWholeCluster) {
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "12");
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "12"), factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
     const auto straight = [] {
         const TestSystem system = longChain(150, 1e4);
         InitialState start{toOpenMM(system, Declared::InForce), toVectors(system.positions), {}};

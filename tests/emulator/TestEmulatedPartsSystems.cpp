@@ -150,7 +150,7 @@ TEST_P(EmulatedPartsOfEveryKind, ComputeWhatReferenceDoes) {
     ConstraintTests::Setup onReference = GetParam();
     std::get<0>(onReference) = "Reference";
     const Readings expected = after(3, start(), onReference);
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40"), factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
     const Readings found = [&] {
         const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
         return after(3, start(), GetParam());
@@ -188,6 +188,19 @@ TEST_F(EmulatedPartsOf, ALargeProteinComputeWhatReferenceDoes) {
     }
 }
 
+/** The second solve of a launch goes on with particles that parts have in shared memory, not with what others have
+ * written. */
+TEST_F(EmulatedPartsOf, TwoSolvesInALaunchComputeWhatTwoLaunchesDo) {
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40"), factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
+    for (const char* integrator : {"RattleLangevin", "GeodesicLangevin"}) {
+        const ConstraintTests::Setup setup{"CUDAMixed", direct, integrator};
+        const Readings one = after(3, toState(protein(30)), setup);
+        EXPECT_NE(one.summary.solver.find("1 in overlapping parts"), std::string::npos) << one.summary.solver;
+        const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+        expectAlike(after(3, toState(protein(30)), setup), one, "CUDAMixed");
+    }
+}
+
 /** One part in shared memory, with levels of more elements than its block has threads. */
 TEST_F(EmulatedPartsOf, AMeshComputesWhatReferenceDoes) {
     for (const char* platform : {"CUDAMixed", "CUDASingle"}) {
@@ -207,6 +220,7 @@ InitialState chains() {
 /** More chains than there are blocks: some are side by side in one. */
 TEST_F(EmulatedPartsOf, ClustersSideBySideInABlockComputeWhatReferenceDoes) {
     const Variable few("FAKECUDA_MULTIPROCESSORS", "8"); // the protein has four parts
+    const Variable factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
     for (const char* platform : {"CUDAMixed", "CUDASingle", "CUDADouble"}) {
         const ConstraintTests::Setup setup{platform, direct, "Rattle"};
         const Readings found = after(3, lipids(), setup);
@@ -276,9 +290,7 @@ TEST_F(EmulatedPartsOf, AChainFollowsAnAnchorThatIsMoved) {
 TEST_F(EmulatedPartsOf, AMoleculeAcrossTheBoundaryIsProjectedOnTheDevice) {
     const Variable parts("OPENMM_CONSTRAINTS_PARTS", "50");
     const auto run = [&](const std::string& platform, double wider, bool launches) {
-        std::unique_ptr<Variable> many;
-        if (launches)
-            many = std::make_unique<Variable>("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+        const Variable many("OPENMM_CONSTRAINTS_LAUNCHES", launches ? "1" : "0");
         InitialState start = toState(protein(30), false);
         const Vec3 a(6, 0, 0), b(1, 6, 0), c(-1, 0.5, 6);
         start.system->setDefaultPeriodicBoxVectors(a, b, c);

@@ -19,7 +19,10 @@ NEEDS = re.compile(r"^// needs(?: if \w+)?: (.+)$", re.MULTILINE)
 #: Texts that the host adds, in this order; one may use those before it.
 ADDED = (
     ("smallTriangle.cc", "smallClusters.cc", "smallStages.cc"),
-    ("partExchange.cc", "partRounds.cc", "partStage.cc", "partStageLocal.cc", "partWhole.cc", "partRun.cc"),
+    tuple(
+        f"part{name}.cc"
+        for name in ["Exchange", "Rounds", "Stage", "BeginLocal", "NextLocal", "FinishLocal", "Whole", "Run"]
+    ),
 )
 #: Texts that the host writes, by what they need (CustomText.cpp), or fills (factor.cc).
 WRITTEN = {

@@ -259,7 +259,9 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            // A step begins with reading these: where an array in a pool is would be read before.
            {"smallPlaces", "int4", n.smallShapes, &T::smallPlaces},
            {"smallLanes", "int2", n.smallLanes, &T::smallLanes},
-           {"smallLengths", "mixed", n.smallLengths, &T::smallLengths}};
+           {"smallLengths", "mixed", n.smallLengths, &T::smallLengths},
+           {"partsOfCluster", "int4", n.generalClusters, &T::partsOfCluster},
+           {"partTables", "int", n.partTables, &T::partTables}};
     pooled = {
         {"projection", "mixed", n.rows},
         {"workRate", "mixed", 2 * n.moments * n.rows},
@@ -276,7 +278,6 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"bodyPlace", "int", n.clusterBodies, &T::bodyPlace},
         {"placeBodies", "int", n.clusterParticles, &T::placeBodies},
         {"solvedEnd", "int", n.generalClusters, &T::solvedEnd},
-        {"partsOfCluster", "int4", n.generalClusters, &T::partsOfCluster},
         {"rowOwner", "int", n.rows, &T::rowOwner},
         {"rowWhole", "int", n.rows, &T::rowWhole},
         {"ownsNode", "int", n.clusterParticles, &T::ownsNode},
@@ -329,7 +330,6 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"lower", "mixed", n.entries},
         {"upper", "mixed", n.entries},
         // of parts
-        {"partTables", "int", n.partTables, &T::partTables},
         {"placeVelocity", "mixed4", n.places},
         {"total", "mixed", n.parts > 0 ? n.rows : 0},
         {"exchange", "mixed", n.parts > 0 ? 2 * n.rows : 0},

@@ -138,6 +138,7 @@ void KernelArguments::add(const DeviceArrays& arrays, const ConstraintTables& ta
         array.upload(zeros.data());
         if (const auto* table = std::get_if<DeviceArray::Table<double>>(&description.values))
             upload(description.name, tables.*(*table));
+        uploadIntegers<int>(description, tables, array);
         uploadIntegers<ConstraintTables::Int2>(description, tables, array);
         uploadIntegers<ConstraintTables::Int4>(description, tables, array);
     }

@@ -24,7 +24,7 @@ bool GroupSizes::usesParts(const OpenMM::ComputeContext& cc) {
 
 int GroupSizes::declaredBytes(int blockSize) const {
     // Reports and notes; on OpenCL, numbers are rounded up to long4s.
-    return blockSize * (mixedBytes == 8 ? 32 : 20) + 96;
+    return blockSize * (mixedBytes == 8 ? 32 : 20) + 128;
 }
 
 int GroupSizes::sharedBytes(const ThreadGroup& group) const {

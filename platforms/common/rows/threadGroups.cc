@@ -72,7 +72,7 @@
 #define GRID_ADD(place, value) atomicAdd(place, value)
 #define GRID_FENCE __threadfence();
 #endif
-#define NUM_NOTES 12
+#define NUM_NOTES 16
 #define DECLARE_SHARED_MEMORY                                                                                          \
     DECLARE_MEMORY                                                                                                     \
     SharedMemory shared;                                                                                               \

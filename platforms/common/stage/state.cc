@@ -80,12 +80,14 @@ DEVICE void note(Report* report, int row, mixed error, mixed value) {
 typedef struct {
     int row;
     number error, value; // as in Report
+    float largest;       // error, also of rows that are not its own
 } Worst;
 
 DEVICE Worst newWorst() {
     Worst worst;
     worst.row = -1;
     worst.error = worst.value = 0;
+    worst.largest = 0;
     return worst;
 }
 

@@ -4,6 +4,7 @@
 #include "CustomText.h"
 #include "TestHooks.h"
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 using std::string;
@@ -13,12 +14,18 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Operations on a particle. @param notesIf  condition of those that only write, which are called keep... */
-string operationsText(const vector<string>& operations, const string& notesIf = "") {
+/** Operations on a particle. @param notesIf  condition of those that only write, which begin with `notes` */
+string operationsText(const vector<string>& operations, const string& notesIf = "", const string& notes = "keep") {
     string text;
     for (const string& operation : operations)
-        text += "        " + (operation.compare(0, 4, "keep") == 0 ? notesIf : "") + operation + "(a, i, &p);\n";
+        text += "        " + (operation.compare(0, 4, notes) == 0 ? notesIf : "") + operation + "(a, i, &p);\n";
     return text;
+}
+
+/** Whether an operation uses and changes velocities and displacements only, or notes something of them. */
+bool isOfMotion(const string& operation) {
+    constexpr const char* all[] = {"addVelocityCorrection", "noteHeat", "halfDrift", "drift", "noteVelocityChange"};
+    return std::find(std::begin(all), std::end(all), operation) != std::end(all);
 }
 
 /** Those that note what was before a step need not come first: reads of others come before these then. */
@@ -50,7 +57,8 @@ bool Subdomains::waitsIn(const ConstraintTables::Range& range, const ThreadGroup
     for (int c = range.first; c < range.last; c++)
         mostParts = std::max(mostParts, partsOfCluster[c][1] - partsOfCluster[c][0]);
     const int atOnce = frame.device.cooperatingBlocks();
-    return !range.isSplit || (atOnce > 1 && mostParts <= atOnce * group.together && !TestHooks::launches.isSet());
+    return !range.isSplit ||
+           (atOnce > 1 && mostParts <= atOnce * group.together && TestHooks::launches.valueOr(0) == 0);
 }
 
 /** Blocks that wait for each other are on the device together, and take parts in turn, c, c + blocks, .... A cluster
@@ -61,8 +69,16 @@ int Subdomains::blocksOf(const ConstraintTables::Range& range, const ThreadGroup
     return isLimited ? std::min(numParts, frame.device.cooperatingBlocks() * group.together) : numParts;
 }
 
+bool Subdomains::keepsParticles(const SplitStage& stage, std::size_t k) {
+    const vector<string>& between = stage.operations[k];
+    return k > 0 && isOfLocalParts(stage.solves[k - 1]) && isOfLocalParts(stage.solves[k]) &&
+           std::all_of(between.begin(), between.end(), isOfMotion);
+}
+
 void Subdomains::addStage(ProgramText& text, const SplitStage& stage, std::size_t k, const ThreadGroup& group,
-                          Role role, bool hasRows) const {
+                          Role role, bool hasRows, bool isOneLaunch, bool keepsAny) const {
+    const bool continues = keepsAny && keepsParticles(stage, k),
+               goesOn = keepsAny && k + 1 < stage.solves.size() && keepsParticles(stage, k + 1);
     const bool hasRounds = role != Role::Whole, hasWhole = hasRows && role != Role::Rounds;
     const string name = stage.nameOf((int) k), solve = stage.solves[k], after = operationsText(stage.operations[k + 1]);
     const vector<string> before = k == 0 ? stage.operations[0] : vector<string>();
@@ -73,15 +89,47 @@ void Subdomains::addStage(ProgramText& text, const SplitStage& stage, std::size_
                                   {"WITHOUT_NOTES", operationsText(withoutNotes(before))},
                                   {"BEFORE", operationsText(before, "if (keepsNotes) ")},
                                   {"AFTER", after}});
-    if (kind == "Local")
-        text.add("partStageLocal.cc", {{"STAGE", name},
-                                       {"BEFORE", operationsText(withNotesLast(before), "    if (isNoted) ")},
-                                       {"AFTER", after}});
+    if (kind == "Local" && continues)
+        text.add("partNextLocal.cc",
+                 {{"STAGE", name}, {"BETWEEN", operationsText(stage.operations[k], "if (isNoted) ", "note")}});
+    else if (kind == "Local")
+        text.add("partBeginLocal.cc", {{"STAGE", name},
+                                       {"LOAD", isOneLaunch && k == 0 ? "startParticle" : "loadParticle"},
+                                       {"BEFORE", operationsText(withNotesLast(before), "    if (isNoted) ")}});
+    if (kind == "Local" && !goesOn)
+        text.add("partFinishLocal.cc",
+                 {{"STAGE", name},
+                  {"STORE", isOneLaunch && k + 1 == stage.solves.size() ? "storeVelocity" : "storeParticle"},
+                  {"AFTER", after}});
     if (hasWhole)
         text.add("partWhole.cc",
                  {{"STAGE", name}, {"SOLVE", solve}, {"KIND", kind}, {"ROUNDS", hasRounds ? "1" : "0"}});
     if (hasRounds)
-        text.add("partRun.cc", {{"STAGE", name}, {"SOLVE", solve}, {"KIND", kind}, {"WHOLE", hasWhole ? "1" : "0"}});
+        text.add("partRun.cc", {{"STAGE", name},
+                                {"SOLVE", solve},
+                                {"KIND", kind},
+                                {"WHOLE", hasWhole ? "1" : "0"},
+                                {"CONTINUES", continues ? "1" : "0"},
+                                {"GOES_ON", goesOn ? "1" : "0"}});
+}
+
+void Subdomains::addWaitingKernel(const SplitStage& stage, const ThreadGroup& group, bool keepsAny,
+                                  const AddKernel& addKernel) const {
+    const auto isLocal = [&](const string& solve) { return group.isLocal && isOfLocalParts(solve); };
+    string body = "        PartState state;\n        Solve last;\n";
+    for (std::size_t k = 0; k < stage.solves.size(); k++) {
+        if (k > 0 && !(keepsAny && keepsParticles(stage, k)))
+            body += "        WAIT_FOR_PARTS(c)\n";
+        const string name = stage.nameOf((int) k);
+        body += isLocal(stage.solves[k])
+                    ? "        runLocal_" + name + "(a, c, isStopped, &last, &state SHARED_ARGUMENT);\n"
+                    : "        run_" + name + "(a, c SHARED_ARGUMENT);\n";
+    }
+    // Parts in shared memory ask for failures when their particles have come.
+    const bool asksLater = std::all_of(stage.solves.begin(), stage.solves.end(), isLocal);
+    addKernel(stage.name, body,
+              asksLater ? "    const bool isStopped = hasFailed(a);\n"
+                        : string(KernelArguments::hasFailedText) + "    const bool isStopped = false;\n");
 }
 
 string Subdomains::text(const vector<StageText>& stages, const ConstraintTables::Range& range, const ThreadGroup& group,
@@ -91,6 +139,9 @@ string Subdomains::text(const vector<StageText>& stages, const ConstraintTables:
     const vector<string> solves = solvesOf(stages);
     const bool onlyLocal = waits && group.isLocal && std::all_of(solves.begin(), solves.end(), isOfLocalParts);
     const bool solvesWhole = hasWhole || range.isAtBorder, hasRows = solvesWhole || !onlyLocal;
+    // Displacements are kept in memory between launches.
+    const bool isOneLaunch = waits && !range.isJoined && !range.isAtBorder;
+    const bool keepsAny = isOneLaunch && group.isLocal && !solvesWhole;
     ProgramText text = clusters.rangeText(range, group, set, hasRows);
     text.define("HAS_WHOLE", solvesWhole)
         .define("WAITS", waits)
@@ -98,6 +149,7 @@ string Subdomains::text(const vector<StageText>& stages, const ConstraintTables:
         .define("MOST_CORRECTIONS", cut.mostCorrections)
         .define("FIRST_JUDGED", cut.firstJudged)
         .define("LARGEST_RATIO", "(" + std::to_string(cut.mostPercent) + " / 100.0f)")
+        .define("KEEPS_FACTOR", !TestHooks::launches.isSet())
         .define("LAST_GAIN", TestHooks::last.isSet() ? 0 : 8)
         .define("SOLVES_WHOLE", TestHooks::onlyParts.isSet() ? 0 : 1);
     if (group.isLocal) {
@@ -113,26 +165,23 @@ string Subdomains::text(const vector<StageText>& stages, const ConstraintTables:
     const vector<SplitStage> split(stages.begin(), stages.end());
     for (const SplitStage& stage : split)
         for (std::size_t k = 0; k < stage.solves.size(); k++)
-            addStage(text, stage, k, group, role, hasRows);
+            addStage(text, stage, k, group, role, hasRows, isOneLaunch, keepsAny);
     // There may be fewer blocks than parts: of blocks that wait for each other, and with OpenCL, where OpenMM launches
     // no more than fill a device.
-    const auto addKernel = [&](const string& name, const string& body) {
+    const AddKernel addKernel = [&](const string& name, const string& body, const string& begin) {
         text.add(frame.kernelText(
             isShare, prefixOf(role) + "_" + name, "GROUP_BOUNDS ", "    DECLARE_SHARED_MEMORY\n",
             "    for (int c = a->firstOfRange + (int) GROUP_ID; c < a->lastOfRange; c += (int) NUM_GROUPS) {\n" + body +
-                "        SYNC_THREADS\n    }\n"));
+                "        SYNC_THREADS\n    }\n",
+            begin));
     };
-    for (const SplitStage& stage : split) {
-        string all;
-        for (std::size_t k = 0; k < stage.solves.size(); k++) {
-            const string run = "        run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n";
-            all += (k > 0 ? "        WAIT_FOR_PARTS(c)\n" : "") + run;
-            if (!waits)
-                addKernel(stage.nameOf((int) k), run);
-        }
+    for (const SplitStage& stage : split)
         if (waits)
-            addKernel(stage.name, all);
-    }
+            addWaitingKernel(stage, group, keepsAny, addKernel);
+        else
+            for (std::size_t k = 0; k < stage.solves.size(); k++)
+                addKernel(stage.nameOf((int) k), "        run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n",
+                          KernelArguments::hasFailedText);
     return text.str();
 }
 

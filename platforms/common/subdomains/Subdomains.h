@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_SUBDOMAINS_H_
 
 #include "GeneralClusters.h"
+#include <functional>
 
 namespace ConstraintPlugin {
 
@@ -32,9 +33,17 @@ public:
     int blocksOf(const ConstraintTables::Range& range, const ThreadGroup& group) const;
 
 private:
-    /** Add what the solve of a stage and the operations around it are. */
+    /** Add a kernel. @param begin  before its loop over parts */
+    using AddKernel = std::function<void(const std::string& name, const std::string& body, const std::string& begin)>;
+    /** Add what the solve of a stage and the operations around it are.
+     *  @param isOneLaunch  all of a stage is in one launch
+     *  @param keepsAny     particles stay in shared memory for the next solve, where its operations allow that */
     void addStage(ProgramText& text, const SplitStage& stage, std::size_t solve, const ThreadGroup& group, Role role,
-                  bool hasRows) const;
+                  bool hasRows, bool isOneLaunch, bool keepsAny) const;
+    /** Add the kernel of a stage whose parts wait for each other. */
+    void addWaitingKernel(const SplitStage& stage, const ThreadGroup& group, bool keepsAny,
+                          const AddKernel& addKernel) const;
+    static bool keepsParticles(const SplitStage& stage, std::size_t solve);
     void addLaunches(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
                      const ThreadGroup& group, const ConstraintSet& set, Role role) const;
     const ProgramFrame& frame;

@@ -109,8 +109,7 @@ DEVICE void evaluateAngleLocal(const Solve* solve, int n, bool isCorrected, Wors
     error += SUM_ROUNDING * part.r[AT_SCALE + k] * rounding;
 #endif
     part.f[AT_RIGHT_SIDE + k] = -sigma;
-    if (IS_OWN_LOCAL(k))
-        noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, value);
+    noteError(worst, part, k, error, value);
 }
 
 /** A bond vector of an angle at the start. */

@@ -51,10 +51,8 @@ DEVICE void evaluateRowLocal(const Solve* solve, int k, Worst* worst, bool* hasT
     error += SUM_ROUNDING * scale * (first.w + second.w);
 #endif
     part.f[AT_RIGHT_SIDE + k] = -sigma;
-    if (!IS_OWN_LOCAL(k))
-        return;
-    noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, value);
-    *hasTurned = *hasTurned || isTurned;
+    noteError(worst, part, k, error, value);
+    *hasTurned = *hasTurned || (isTurned && IS_OWN_LOCAL(k));
 }
 
 /** Residuals of angles and expressions with the corrections of all parts. Errors of expressions are found later. */
@@ -179,6 +177,7 @@ DEVICE void displaceLocal(const Arguments* a, int c, const Solve* solve SHARED_P
         addImpulse(part, HIGH(firstFour.x), &sum);
         addImpulse(part, LOW(firstFour.y), &sum);
         addImpulse(part, HIGH(firstFour.y), &sum);
+#pragma unroll 1 // few places have more
         for (int m = begin; m < end; m++)
             addImpulse(part, part.s[AT_OTHER_ROWS + m], &sum);
         sum.x *= w;

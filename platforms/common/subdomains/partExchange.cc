@@ -33,6 +33,7 @@
 #define NOTE_KINDS 8
 #define NOTE_FIRST_ROW 10
 #define NOTE_DECISION 11 // IS_OVER, ...
+#define NOTE_LARGE 12    // whether a row that the part solves has an error that is not negligible
 #define IS_OVER 1
 #define IS_HANDED_OVER 2
 #define IS_LAST 4
@@ -99,13 +100,16 @@ DEVICE number numberOf(mm_long first, mm_long second) {
 #endif
 }
 
-DEVICE GLOBAL mm_long* foundBy(const Arguments* a, int part, int round) {
-    return (GLOBAL mm_long*) a->partFound + NUM_FOUND * ((round & 1) * a->numGeneralClusters + part);
+/** Solves of a launch follow each other without a barrier, so rounds are even or odd by their stamps. */
+#define STAMP(state, round) ((state)->firstStamp + 1 + (round))
+
+DEVICE GLOBAL mm_long* foundBy(const Arguments* a, int part, int stamp) {
+    return (GLOBAL mm_long*) a->partFound + NUM_FOUND * ((stamp & 1) * a->numGeneralClusters + part);
 }
 
 /** Changes of multipliers by owner's row. */
-DEVICE GLOBAL mm_long* changesIn(const Arguments* a, int round) {
-    return (GLOBAL mm_long*) a->partChanges + (round & 1) * a->numRows;
+DEVICE GLOBAL mm_long* changesIn(const Arguments* a, int stamp) {
+    return (GLOBAL mm_long*) a->partChanges + (stamp & 1) * a->numRows;
 }
 
 /** The largest error after a correction may be so much of that before. Without each other's corrections parts gain less
@@ -120,6 +124,14 @@ DEVICE float ratioOfParts(int iterations) {
  *  wait for what all parts find, as they do for what is left to a whole cluster. */
 DEVICE bool endsIn(float before, float found, float tolerance) {
     return WAITS && !HAS_WHOLE && LAST_GAIN * found * found <= tolerance * before;
+}
+
+#define STALE_GAIN 32
+
+/** Whether a part makes the next correction of positions with the factor of the last one, which leaves more than LAST_GAIN says:
+ *  of DHFR's bonds 6 instead of 1 times found^2 / before. */
+DEVICE bool keepsFactorIn(float before, float found, float tolerance) {
+    return KEEPS_FACTOR && STALE_GAIN * found * found <= tolerance * before;
 }
 
 /** Decide whether a solve ends after so many corrections (-1: it was measured only), as decide().
@@ -145,15 +157,20 @@ DEVICE int decideLocal(const Arguments* a, PartState* state, int iterations, int
 /** Whether the cluster has one part only, which then needs no words. */
 #define IS_ALONE(state) (!IS_SPLIT || (WAITS && (state)->lastPart - (state)->firstPart == 1))
 
+/** That of the next solve, once one has decided: a word has room for 30 bits. */
+DEVICE int nextFirstStamp(const PartState* state) {
+    return (state->firstStamp + state->lastRound + 1) & 0x0fffffff;
+}
+
 /** Take the changes of a round, and what all parts found in it.
  *  @param hasChanges   whether there are any, or errors were measured only
  *  @param[out] before  the total multipliers of the thread's rows without these changes */
 DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, mixed* before,
                          PartState* state SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
-    const int stamp = state->firstStamp + 1 + round;
+    const int stamp = STAMP(state, round), parity = stamp & 1;
     state->foundKey = state->foundRow = -1;
-    GLOBAL const mm_long* changes = changesIn(a, round);
+    GLOBAL const mm_long* changes = changesIn(a, stamp);
     EACH_LOCAL_ROW(k) {
         float change = 0;
         if (hasChanges)
@@ -171,7 +188,7 @@ DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, mixed* 
     // The last threads have no rows.
     for (int other = state->firstPart + BLOCK_SIZE - 1 - THREAD_IN_GROUP; other < state->lastPart && !IS_ALONE(state);
          other += BLOCK_SIZE) {
-        GLOBAL const mm_long* found = foundBy(a, other, round);
+        GLOBAL const mm_long* found = foundBy(a, other, stamp);
         mm_long largest = wordAt(found + FOUND_LARGEST), rowOfLargest = wordAt(found + FOUND_ROW);
         largest = waitFor(found + FOUND_LARGEST, stamp, largest);
         rowOfLargest = waitFor(found + FOUND_ROW, stamp, rowOfLargest);
@@ -180,35 +197,28 @@ DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, mixed* 
             state->foundKey = key;
             state->foundRow = row;
         }
-        GROUP_MAXIMUM(shared.notes + NOTE_LARGEST + (round & 1), key);
-        GROUP_MAXIMUM(shared.notes + NOTE_KINDS + (round & 1), (int) (largest >> 32) & 3);
+        GROUP_MAXIMUM(shared.notes + NOTE_LARGEST + parity, key);
+        GROUP_MAXIMUM(shared.notes + NOTE_KINDS + parity, (int) (largest >> 32) & 3);
     }
 #endif
     THREAD_GROUP_SYNC
     if (IS_ALONE(state) && THREAD_IN_GROUP == BLOCK_SIZE - 1) {
-        state->foundKey = shared.notes[NOTE_LARGEST + (round & 1)];
-        state->foundRow = shared.notes[NOTE_ROW + (round & 1)];
+        state->foundKey = shared.notes[NOTE_LARGEST + parity];
+        state->foundRow = shared.notes[NOTE_ROW + parity];
     }
 }
 
 /** Find the first row with the largest error of all parts. A barrier has to follow before reportRound(). */
 DEVICE void findWorstRow(const PartState* state SHARED_PARAMETER) {
-    if (state->foundRow >= 0 && state->foundKey == shared.notes[NOTE_LARGEST + (state->lastRound & 1)])
+    if (state->foundRow >= 0 && state->foundKey == shared.notes[NOTE_LARGEST + (STAMP(state, state->lastRound) & 1)])
         GROUP_MINIMUM(shared.notes + NOTE_FIRST_ROW, state->foundRow);
-}
-
-/** Write a report of a part, and of the cluster as a whole if the part is its first, as the thread that has it. */
-DEVICE void reportOfPart(const Arguments* a, int c, const Solve* solve, const PartState* state, Report report) {
-    writeReport(a, solve->solve, a->firstCluster + c, report);
-    if (state->firstPart == c && !IS_WHOLE(c))
-        writeReport(a, solve->solve, a->firstCluster + a->partsOfCluster[c].z, report);
 }
 
 /** Threads from the block's end, behind those of bodies, report. */
 DEVICE void reportRound(const Arguments* a, int c, const Solve* solve, const PartState* state SHARED_PARAMETER) {
-    const int stamp = state->firstStamp + 1 + state->lastRound;
+    const int stamp = STAMP(state, state->lastRound);
     EACH_FROM_END(n, THREADS_BEFORE_EXPRESSIONS, state->lastPart - state->firstPart) {
-        GLOBAL const mm_long* found = foundBy(a, state->firstPart + n, state->lastRound);
+        GLOBAL const mm_long* found = foundBy(a, state->firstPart + n, stamp);
         mm_long words[NUM_FOUND]; // reads come first
 #pragma unroll
         for (int k = FOUND_ROW; k < NUM_FOUND; k++)
@@ -225,7 +235,7 @@ DEVICE void reportRound(const Arguments* a, int c, const Solve* solve, const Par
         report.row = row;
         report.error = numberOf(words[FOUND_ERROR], words[FOUND_ERROR + 1]);
         report.value = numberOf(words[FOUND_VALUE], words[FOUND_VALUE + 1]);
-        reportOfPart(a, c, solve, state, report);
+        writePartReport(a, c, solve, report);
     }
 }
 
@@ -245,7 +255,7 @@ DEVICE void endUnseen(const Arguments* a, int c, const Solve* solve, int parity,
         report.row = mine.row;
         report.error = mine.error;
         report.value = mine.value;
-        reportOfPart(a, c, solve, state, report);
+        writePartReport(a, c, solve, report);
     }
 }
 
@@ -253,9 +263,9 @@ DEVICE void endUnseen(const Arguments* a, int c, const Solve* solve, int parity,
 DEVICE void postRound(const Arguments* a, int c, int round, bool isCorrected, Worst mine,
                       const PartState* state SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
-    const int stamp = state->firstStamp + 1 + round, parity = round & 1;
-    GLOBAL mm_long* changes = changesIn(a, round) + part.i[AT_FIRST_ROW];
-    GLOBAL mm_long* found = foundBy(a, c, round);
+    const int stamp = STAMP(state, round), parity = stamp & 1;
+    GLOBAL mm_long* changes = changesIn(a, stamp) + part.i[AT_FIRST_ROW];
+    GLOBAL mm_long* found = foundBy(a, c, stamp);
     EACH_SOLVED_ROW(k) if (IS_OWN_LOCAL(k)) {
         const float change = isCorrected ? part.f[AT_RIGHT_SIDE + k] * part.f[AT_PIVOT + k] : 0;
         part.f[AT_CHANGE + k] = change;
@@ -269,6 +279,7 @@ DEVICE void postRound(const Arguments* a, int c, int round, bool isCorrected, Wo
         // for the next round
         shared.notes[NOTE_ERROR + 1 - parity] = shared.notes[NOTE_KIND + 1 - parity] = 0;
         shared.notes[NOTE_LARGEST + 1 - parity] = shared.notes[NOTE_KINDS + 1 - parity] = 0;
+        shared.notes[NOTE_LARGE + 1 - parity] = 0;
         shared.notes[NOTE_ROW + 1 - parity] = NO_ROW;
         if (IS_ALONE(state)) {
             shared.notes[NOTE_LARGEST + parity] = key;
@@ -290,14 +301,15 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* 
                       PartState* state SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const int iterations = round - (solve->isMeasured ? 1 : 0); // corrections that there are
+    const int parity = STAMP(state, round) & 1;
     state->lastRound = round - 1;
     IF_UNIFORM(round > 0) {
         mixed before[TURNS_OF(PART_ROWS)];
         receiveRound(a, round - 1, iterations > 0, before, state SHARED_ARGUMENT);
         if (THREAD_IN_GROUP == DECIDER)
             shared.notes[NOTE_DECISION] =
-                decideLocal(a, state, iterations - 1, shared.notes[NOTE_LARGEST + 1 - (round & 1)],
-                            shared.notes[NOTE_KINDS + 1 - (round & 1)],
+                decideLocal(a, state, iterations - 1, shared.notes[NOTE_LARGEST + 1 - parity],
+                            shared.notes[NOTE_KINDS + 1 - parity],
                             state->lastPart - state->firstPart == 1 ? 0.1f : ratioOfParts(iterations - 1));
         displaceLocal(a, c, solve SHARED_ARGUMENT); // meanwhile
         const int decision = shared.notes[NOTE_DECISION];
@@ -315,7 +327,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* 
     }
 #if WAITS
     if ((state->isOver || state->isLast) && THREAD_IN_GROUP == 0 && state->firstPart == c)
-        a->partStamps[c] = (state->firstStamp + round) & 0x0fffffff; // a word has room for 30 bits
+        a->partStamps[c] = nextFirstStamp(state);
 #else
     IF_UNIFORM(state->isOver && !state->isHandedOver) {
         keepImpulsesLocal(a, c, solve SHARED_ARGUMENT);
@@ -357,11 +369,12 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* 
     IF_UNIFORM(!state->isOver)
         EACH_GLOBAL_ROW(n) evaluateGlobalRow(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);
 #endif
-    const int parity = round & 1;
     IF_UNIFORM(!state->isOver) {
         const int mineKey = mine.row >= 0 ? keyOf(mine.error) : 0;
         if (mineKey > 0)
             GROUP_MAXIMUM(shared.notes + NOTE_ERROR + parity, mineKey);
+        if (mine.largest > NEGLIGIBLE_PART * state->tolerance)
+            GROUP_MAXIMUM(shared.notes + NOTE_LARGE + parity, 1);
         if (hasTurned && solve->what == POSITIONS && iterations > 0)
             GROUP_MAXIMUM(shared.notes + NOTE_KIND + parity, TURNED);
         THREAD_GROUP_SYNC
@@ -373,8 +386,10 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* 
             return;
         }
         const bool isCorrected = iterations >= 0 && key < NOT_FINITE_KEY && iterations < a->maxIterations &&
-                                 (iterations == 0 || BITS_FLOAT(key) > NEGLIGIBLE_PART * state->tolerance);
-        const bool factorizes = solve->what == POSITIONS || !state->hasFactor;
+                                 (iterations == 0 || shared.notes[NOTE_LARGE + parity] != 0);
+        const float before = BITS_FLOAT(shared.notes[NOTE_LARGEST + 1 - parity]);
+        const bool factorizes = !state->hasFactor || (solve->what == POSITIONS &&
+                                                      !keepsFactorIn(before, BITS_FLOAT(key), state->tolerance));
         IF_UNIFORM(isCorrected)
             correctLocal(factorizes, solve->what == POSITIONS ? AT_GRADIENT : AT_START_GRADIENT,
                          shared.notes + NOTE_KIND + parity SHARED_ARGUMENT);
@@ -383,3 +398,34 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* 
         postRound(a, c, round, isCorrected, mine, state SHARED_ARGUMENT);
     }
 }
+
+/** Leave the multipliers of a solve and the impulses by them, and report. */
+DEVICE void leaveRows(const Arguments* a, int c, const Solve* solve, const PartState* state SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    EACH_SOLVED_ROW(k) if (IS_OWN_LOCAL(k)) {
+        const int row = part.i[AT_FIRST_ROW] + k;
+        solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) + part.m[AT_TOTAL + k];
+    }
+    findImpulsesLocal(shared);
+    const bool isReported = !state->isHandedOver && !state->isLast && !solve->isSilent;
+    if (isReported)
+        findWorstRow(state SHARED_ARGUMENT);
+    THREAD_GROUP_SYNC
+#if HAS_JOINTS
+    displaceBodiesLocal(a, c, solve, true SHARED_ARGUMENT);
+#endif
+    if (isReported)
+        reportRound(a, c, solve, state SHARED_ARGUMENT);
+}
+
+#if WAITS && !HAS_WHOLE
+/** Have the host take the step again, with kernels that solve the whole cluster. */
+DEVICE void handOver(const Arguments* a, int c, const Solve* solve) {
+    if (THREAD_IN_GROUP != 0)
+        return;
+    Report report = newReport();
+    report.outcome = Outcome_WholeCluster;
+    report.row = a->rowStart[c];
+    writePartReport(a, c, solve, report);
+}
+#endif

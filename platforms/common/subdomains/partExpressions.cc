@@ -75,8 +75,7 @@ DEVICE void judgeExpression(LocalPart part, const Solve* solve, int n, bool isCo
 #if IS_NARROWER
     error += SUM_ROUNDING * part.r[AT_SCALE + k] * spread;
 #endif
-    if (IS_OWN_LOCAL(k))
-        noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, sigma);
+    noteError(worst, part, k, error, sigma);
 }
 
 /** Take the present positions as the start of an expression. One without a gradient has a pivot that vanishes. */

@@ -28,13 +28,11 @@ DEVICE void evaluateGlobalRow(const Arguments* a, const Solve* solve, int n, Wor
         error = fabs(sigma) * part.r[AT_SCALE + k];
     }
     part.f[AT_RIGHT_SIDE + k] = -sigma;
-    if (!IS_OWN_LOCAL(k))
-        return;
 #if IS_NARROWER
     error += SUM_ROUNDING * part.r[AT_SCALE + k] * spread;
 #endif
-    noteWorst(worst, row, error, value);
-    if (solve->what == POSITIONS)
+    noteError(worst, part, k, error, value);
+    if (solve->what == POSITIONS && IS_OWN_LOCAL(k))
         *isTurned = *isTurned || hasTurned(a, row);
 }
 

@@ -348,8 +348,7 @@ DEVICE void judgeJoint(LocalPart part, const Solve* solve, int n, bool isCorrect
 #endif
     if (!(spread < INFINITE_ERROR))
         error = spread;
-    if (IS_OWN_LOCAL(k))
-        noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, value);
+    noteError(worst, part, k, error, value);
 }
 
 /** Displace the points of joints, after bodies were displaced and a barrier. Another one has to follow. */

@@ -129,6 +129,11 @@ DEVICE GLOBAL const int* tableOf(const Arguments* a, int c) {
     return a->partTables + FIRST_TABLE + (c - a->firstOfRange) * PART_TABLE_INTS;
 }
 
+/** Those of elimination, and of what displaces particles, come last: the first correction needs them, the start of
+ *  distances does not. */
+#define EARLY_INTS (PART_SLOTS > 0 || PART_BODIES > 0 ? PART_TABLE_INTS : PART_INTS + (AT_RECORD + 1) / 2)
+#define EARLY_TABLES TURNS_OF((EARLY_INTS + 3) / 4)
+
 /** Of the tables so many vectors are read at once. All of a bundle's, or any beside a body's, would not fit into registers. */
 #define READ_AHEAD (PART_BODIES > 0 ? 1 : TURNS_OF(PART_TABLE_INTS / 4) <= 8 ? TURNS_OF(PART_TABLE_INTS / 4) : 2)
 
@@ -153,18 +158,25 @@ typedef struct {
 
 /** Read what the next reads go by. */
 DEVICE void readCounts(const Arguments* a, int c, Reading* reading) {
-    reading->firstRow = a->rowStart[c];
-    reading->numRows = a->rowStart[c + 1] - reading->firstRow;
-    reading->numSolved = a->solvedEnd[c] - reading->firstRow;
+    GLOBAL const int* table = tableOf(a, c);
+    const int counts = table[PART_INTS + AT_COUNTS / 2];
+    reading->firstRow = table[AT_FIRST_ROW];
+    reading->numRows = LOW(counts);
+    reading->numSolved = HIGH(counts);
 }
 
-/** Read what does not depend on positions. All reads come before the first number is needed. */
-DEVICE void readTables(const Arguments* a, int c, Reading* reading) {
+/** Read tables. All reads come before the first number is needed.
+ *  @param isEarly  those before EARLY_INTS, or the others */
+DEVICE void readTables(const Arguments* a, int c, bool isEarly, Reading* reading) {
     GLOBAL const int4* from = (GLOBAL const int4*) tableOf(a, c);
 #pragma unroll
     for (int turn = 0; turn < READ_AHEAD; turn++)
-        if (THREAD_IN_GROUP + turn * BLOCK_SIZE < PART_TABLE_INTS / 4)
+        if (isEarly == (turn < EARLY_TABLES) && THREAD_IN_GROUP + turn * BLOCK_SIZE < PART_TABLE_INTS / 4)
             reading->tables[turn] = from[THREAD_IN_GROUP + turn * BLOCK_SIZE];
+}
+
+/** Read what rows have that does not depend on positions. */
+DEVICE void readRows(const Arguments* a, Reading* reading) {
 #pragma unroll
     EACH_LOCAL(k, reading->numRows, PART_ROWS) {
         const int row = reading->firstRow + k;
@@ -175,17 +187,32 @@ DEVICE void readTables(const Arguments* a, int c, Reading* reading) {
     }
 }
 
-DEVICE void keepTables(const Arguments* a, int c, mixed time, const Reading* reading SHARED_PARAMETER) {
+/** Keep what has been read. */
+DEVICE void keepTables(const Arguments* a, int c, bool isEarly, const Reading* reading SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     LOCAL_ARG int4* to = (LOCAL_ARG int4*) part.i;
 #pragma unroll
     for (int turn = 0; turn < READ_AHEAD; turn++)
-        if (THREAD_IN_GROUP + turn * BLOCK_SIZE < PART_TABLE_INTS / 4)
+        if (isEarly == (turn < EARLY_TABLES) && THREAD_IN_GROUP + turn * BLOCK_SIZE < PART_TABLE_INTS / 4)
             to[THREAD_IN_GROUP + turn * BLOCK_SIZE] = reading->tables[turn];
     GLOBAL const int4* from = (GLOBAL const int4*) tableOf(a, c);
 #pragma unroll 4
-    for (int k = THREAD_IN_GROUP + READ_AHEAD * BLOCK_SIZE; k < PART_TABLE_INTS / 4; k += BLOCK_SIZE)
+    for (int k = THREAD_IN_GROUP + READ_AHEAD * BLOCK_SIZE; isEarly && k < PART_TABLE_INTS / 4; k += BLOCK_SIZE)
         to[k] = from[k];
+    if (isEarly && THREAD_IN_GROUP == 0) {
+        // Records that are not full refer to these.
+        part.f[AT_PIVOT + PART_SOLVED] = part.f[AT_RIGHT_SIDE + PART_SOLVED] = 0;
+        part.f[AT_LOWER + PART_ENTRIES] = part.f[AT_UPPER + PART_ENTRIES] = 0;
+        part.f[AT_WEIGHT + PART_ALL_PLACES] = 0;
+        part.r[AT_SMALL_TOTAL + PART_ELEMENTS] = 0;
+        part.g[AT_START_GRADIENT + PART_ELEMENTS] = sizedVector(make_mixed3(0, 0, 0), 0);
+        setVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, PART_ELEMENTS, make_mixed3(0, 0, 0));
+    }
+}
+
+/** Keep what a solve starts with. */
+DEVICE void keepRows(const Arguments* a, mixed time, const Reading* reading SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
 #pragma unroll
     EACH_LOCAL(k, reading->numRows, PART_ROWS) {
         part.m[AT_INVERSE_LENGTH + k] = reading->isPeriodic[turn]; // until startRowsLocal()
@@ -197,15 +224,6 @@ DEVICE void keepTables(const Arguments* a, int c, mixed time, const Reading* rea
             part.m[AT_RATE + k] = reading->rate[turn];
             part.m[AT_LENGTH + k] = reading->target[turn] + reading->rate[turn] * time; // as targetAt()
         }
-    }
-    if (THREAD_IN_GROUP == 0) {
-        // Records that are not full refer to these.
-        part.f[AT_PIVOT + PART_SOLVED] = part.f[AT_RIGHT_SIDE + PART_SOLVED] = 0;
-        part.f[AT_LOWER + PART_ENTRIES] = part.f[AT_UPPER + PART_ENTRIES] = 0;
-        part.f[AT_WEIGHT + PART_ALL_PLACES] = 0;
-        part.r[AT_SMALL_TOTAL + PART_ELEMENTS] = 0;
-        part.g[AT_START_GRADIENT + PART_ELEMENTS] = sizedVector(make_mixed3(0, 0, 0), 0);
-        setVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, PART_ELEMENTS, make_mixed3(0, 0, 0));
     }
 }
 
@@ -230,6 +248,14 @@ DEVICE void giveParticleLocal(int place, Particle* p SHARED_PARAMETER) {
     p->v = vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, place);
     p->c = make_mixed3(0, 0, 0);
     p->w = part.m[AT_INVERSE_MASS + place];
+}
+
+/** Note the error of a row that the part solves. Of its halo's it only has to know whether they are large. */
+DEVICE void noteError(Worst* worst, LocalPart part, int k, number error, number value) {
+    if (!(error <= worst->largest))
+        worst->largest = error;
+    if (IS_OWN_LOCAL(k))
+        noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, value);
 }
 
 /** By so much a residual rounds, relative to the sizes of the corrections at both ends: docs/theory/solving.md. */

@@ -26,7 +26,7 @@ DEVICE APART void take_$SOLVE$_General(const Arguments* a, int c, int round, Rep
         decide(a, solve, state, iterations - 1, !IS_WHOLE(c), &report, second);
     if (state->isOver && !wasOver && !state->isHandedOver) {
         report = report_$SOLVE$(a, solve, report);
-        if (report.outcome != Outcome_Converged || !solve->isSilent)
+        if ((report.outcome != Outcome_Converged || !solve->isSilent) && THREAD_IN_GROUP == 0)
             writePartReport(a, c, solve, report);
     }
 #if HAS_JOINTS
@@ -53,7 +53,7 @@ DEVICE APART void take_$SOLVE$_General(const Arguments* a, int c, int round, Rep
 
     const bool isCorrected = isActive && !measures && first.outcome == Outcome_Converged &&
                              iterations < a->maxIterations &&
-                             (iterations == 0 || first.error > NEGLIGIBLE_PART * solve->tolerance);
+                             (iterations == 0 || first.error > 0.1f * solve->tolerance); // its halo may have larger ones
     const mixed leastGain = IS_WHOLE(c) ? 0.1f : LARGEST_RATIO; // parts gain less because of each other
     if (isCorrected && FALLS_BACK && state->usesShared && first.error > leastGain * state->lastError)
         state->usesShared = state->hasFactor = false;

@@ -29,34 +29,44 @@ DEVICE APART void solveTogether_$STAGE$(const Arguments* a, int c SHARED_PARAMET
 }
 #endif
 
-DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
 #if IS_$KIND$_LOCAL // parts wait for each other's words
+/** @param last   the solve before, of a part that continues with its particles
+ *  @param state  after that */
+DEVICE void runLocal_$STAGE$(const Arguments* a, int c, bool isStopped, Solve* last, PartState* state SHARED_PARAMETER) {
     Solve solve = describe_$SOLVE$(a);
-    PartState state = newPartState();
-    const Worst start = begin_$STAGE$_Local(a, c, &solve, &state, true SHARED_ARGUMENT);
-    for (int round = 0; !state.isOver; round++)
-        takeLocal(a, c, round, start, &solve, &state SHARED_ARGUMENT);
-    IF_UNIFORM(!state.isHandedOver)
-        finish_$STAGE$_Local(a, c, &solve, &state SHARED_ARGUMENT);
+#if $CONTINUES$
+    const Worst start = continue_$STAGE$_Local(a, c, &solve, last, state SHARED_ARGUMENT);
+#else
+    *state = newPartState();
+    const Worst start = begin_$STAGE$_Local(a, c, &solve, state, true, isStopped SHARED_ARGUMENT);
+#endif
+    for (int round = 0; !state->isOver; round++)
+        takeLocal(a, c, round, start, &solve, state SHARED_ARGUMENT);
+#if $GOES_ON$
+    *last = solve;
+#else
+    if (state->isStopped)
+        return;
+    IF_UNIFORM(!state->isHandedOver)
+        finish_$STAGE$_Local(a, c, &solve, state SHARED_ARGUMENT);
 #if HAS_WHOLE
-    IF_UNIFORM(state.isHandedOver) {
-        storePartState(a, c, &state);
+    IF_UNIFORM(state->isHandedOver) {
+        storePartState(a, c, state);
         AGAIN(again)
         leave_$STAGE$(again, c SHARED_ARGUMENT);
     }
 #else
-    if (state.isHandedOver) { // the host takes the step again with kernels that can
-        Report report = newReport();
-        report.outcome = Outcome_WholeCluster;
-        report.row = a->rowStart[c];
-        writePartReport(a, c, &solve, report);
-    }
+    if (state->isHandedOver || state->wasHandedOver)
+        handOver(a, c, &solve);
 #endif
-#else
-    AGAIN(again)
-    solveTogether_$STAGE$(again, c SHARED_ARGUMENT);
 #endif
 }
+#else
+DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
+    AGAIN(again)
+    solveTogether_$STAGE$(again, c SHARED_ARGUMENT);
+}
+#endif
 #else
 /** A launch: round 0, 1, ..., or -1, the cluster as a whole where it is wanted, or -2, the end, in which no part reads what
  *  another writes. What a part keeps from launch to launch is in global memory. */
@@ -67,7 +77,7 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
         state = loadPartState(a, c);
     IF_UNIFORM(a->round >= 0 && !state.isOver) {
 #if IS_$KIND$_LOCAL
-        const Worst start = begin_$STAGE$_Local(a, c, &solve, &state, false SHARED_ARGUMENT);
+        const Worst start = begin_$STAGE$_Local(a, c, &solve, &state, false, false SHARED_ARGUMENT);
 #else
         const Report start = begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
 #endif

@@ -35,8 +35,8 @@
 #define TAKE_General(solve) take_##solve##_General
 #define TAKE_Local(solve) takeLocal
 
-/** Errors below this part of the tolerance are not corrected by a part while it waits for others. */
-#define NEGLIGIBLE_PART 0.1f
+/** If no row that a part solves has an error above this part of the tolerance, it leaves out a correction that others may need. */
+#define NEGLIGIBLE_PART 0.5f
 
 /** Second reports of a round: a row whose gradient has turned, or whose pivot has vanished. */
 #define TURNED 1
@@ -65,14 +65,16 @@ DEVICE const Arguments* argumentsAgain(const Arguments* a SHARED_PARAMETER) {
 
 /** What a part knows from round to round. */
 typedef struct {
-    bool isOver;       // the solve, for all parts of the cluster
-    bool isHandedOver; // to the cluster as a whole
-    bool isLast;       // the round: see endsIn()
-    int iterations;    // corrections that all parts have made
-    bool usesShared;   // the factor in shared memory, which has single precision
-    bool hasFactor;    // of a matrix that is constant
-    mixed lastError;   // of its own rows
-    mixed lastLargest; // of the cluster
+    bool isOver;        // the solve, for all parts of the cluster
+    bool isHandedOver;  // to the cluster as a whole
+    bool wasHandedOver; // by an earlier solve of the launch
+    bool isLast;        // the round: see endsIn()
+    bool isStopped;     // an earlier launch failed
+    int iterations;     // corrections that all parts have made
+    bool usesShared;    // the factor in shared memory, which has single precision
+    bool hasFactor;     // of a matrix that is constant
+    mixed lastError;    // of its own rows
+    mixed lastLargest;  // of the cluster
     // partExchange.cc:
     int firstPart, lastPart; // of the cluster
     int firstStamp;          // before those of a solve's rounds
@@ -83,7 +85,7 @@ typedef struct {
 
 DEVICE PartState newPartState() {
     PartState state;
-    state.isOver = state.isHandedOver = state.isLast = false;
+    state.isOver = state.isHandedOver = state.wasHandedOver = state.isLast = state.isStopped = false;
     state.iterations = 0;
     state.usesShared = true;
     state.hasFactor = false;
@@ -150,11 +152,13 @@ DEVICE void copyBody(const Arguments* a, int from, int to) {
 }
 #endif
 
-/** Write the report of a solve: each part writes it, and the first one for the cluster as a whole. */
+/** Write the report of a solve, as one thread: each part writes it, and the first one for the cluster as a whole. */
 DEVICE void writePartReport(const Arguments* a, int c, const Solve* solve, Report report) {
-    writeGroupReport(a, solve->solve, c, report);
-    if (a->partsOfCluster[c].x == c && !IS_WHOLE(c))
-        writeGroupReport(a, solve->solve, a->partsOfCluster[c].z, report);
+    const int4 parts = a->partsOfCluster[c];
+    const bool isFirst = parts.x == c && parts.z != c;
+#pragma unroll 1 // one place for all that this compiles to
+    for (int n = 0; n <= isFirst; n++)
+        writeReport(a, solve->solve, a->firstCluster + (n == 0 ? c : parts.z), report);
 }
 
 #if HAS_ROWS

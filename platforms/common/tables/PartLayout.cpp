@@ -72,7 +72,8 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"POINT_IN_MEMORY", 3 * n.jointPoints},
          {"FIRST_ROW", 1}});
     add(shorts, numShorts,
-        {{"RECORD", 8 * n.records}, // vectors here, too
+        {{"COUNTS", 16},
+         {"RECORD", 8 * n.records}, // vectors here, too
          {"ANGLE", 8 * n.angles},
          {"COUPLING", 4 * n.entries},
          {"MORE_COUPLINGS", 4 * n.moreCouplings},
@@ -80,7 +81,6 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"PLACE_ROWS", rowsAtPlace * n.places},
          {"JOINT", 4 * n.joints},
          {"JOINT_POINT", 4 * n.jointPoints},
-         {"COUNTS", 13},
          {"GLOBAL_ROW", n.globalRows},
          {"BODY_PLACE", n.bodies},
          {"JOINT_OF_THREAD", (int) std::size(listedKinds) * threadsFor(n.joints)},
