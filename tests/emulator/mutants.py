@@ -46,6 +46,7 @@ TESTS = (
     "All/Emulated.*CUDAMixed_Iterative_Shake",
     "All/EmulatedBodies.DependNeither*CUDAMixed_MatrixInversion_Rattle",
     "All/EmulatedPartsBodies.MoveAsOnReference/CUDAMixed_MatrixInversion_Rattle",
+    "All/EmulatedPartsBodies.MoveAsOnReference/CUDASingle_MatrixInversion_Shake",
 )
 # Variables for sanitizers and the like, which change no way that threads go.
 SANITIZED = ("LD_PRELOAD", "EMULATOR_FLAGS", "EMULATOR_FUSES", "EMULATOR_LOG")

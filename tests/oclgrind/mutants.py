@@ -120,6 +120,9 @@ def originals(names: list[str], folder: str, library: Path) -> list[Original]:
 OF_SEVERAL_BLOCKS = ("blockBarrier", "worstOf")
 NOT_COMPILED = {
     "argumentsAgain:1": "of CUDA only",
+    "argumentsAgain:2": "of CUDA only",
+    "continue_ANY_Local:1": "for several blocks only",
+    "continue_ANY_Local:2": "for several blocks only",
     "solveTogether_ANY:2": "for several blocks only",
     "solveTogether_ANY:3": "for several blocks only",
 }
