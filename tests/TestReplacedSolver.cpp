@@ -26,9 +26,11 @@ TEST_P(ReplacedSolver, HoldsEveryKindOfConstraint) {
         ForeignRun run(std::move(mixture.system), makeForeign(name, 0.0005, 1e-8), platform);
         run.context->setPositions(mixture.positions);
         run.context->setVelocities(mixture.velocities);
+        // In the box coordinates reach 8 nm, which floats round by 2.4e-7 nm.
+        const double length = periodic ? 0.05 : 0.1;
         for (int step = 0; step < 20; step++) {
             run.integrator->step(1);
-            ASSERT_TRUE(mixture.holds(run.positions(), 0, std::max(2e-7, attainable(platform, 0))))
+            ASSERT_TRUE(mixture.holds(run.positions(), 0, std::max(2e-7, attainable(platform, 0, length))))
                 << "step " << step << (periodic ? ", periodic" : "");
         }
     }
