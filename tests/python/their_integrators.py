@@ -206,7 +206,8 @@ TOOLS = {
     "openmmtools.Periodic": tools("PeriodicNonequilibriumIntegrator", {"pull": "lambda"}, 5, 10),
     "openmmtools.External": tools("ExternalPerturbationLangevinIntegrator"),
 }
-INSTALLED = TOOLS if find_spec("openmmtools") else {}
+# Benchmarks install it without what its integrators import.
+INSTALLED = TOOLS if find_spec("openmmtools") and find_spec("mdtraj") else {}
 
 
 def prepare(integrator: mm.Integrator, tolerance: float) -> mm.Integrator:
