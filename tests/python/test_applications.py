@@ -66,7 +66,7 @@ def test_parts_prints_a_row_for_each_system_and_number_of_hops():
     result = subprocess.run([parts], capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stderr
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in result.stdout.splitlines()[2:]]
-    assert {row[2] for row in rows if row[0] == "mesh"} == {"exact", "1", "2", "3", "4", "5", "6", "8", "16"}
+    assert {row[2] for row in rows if row[0] == "mesh"} == {"exact", "1", "2", "3", "4", "5", "6", "7", "8", "16"}
     exact = {row[0]: row[-1] for row in rows if row[2] == "exact"}
     assert len(exact) == 8
     assert set(exact.values()) == {"1/1/1"}  # the velocity stage is linear
