@@ -49,6 +49,14 @@ bool isOfLocalParts(const string& solve) {
     return solve == "solvePositions" || solve == "solveVelocities" || solve == "solveHeatedVelocities";
 }
 
+bool isLocal(const ThreadGroup& group, const string& solve) {
+    return group.isLocal && isOfLocalParts(solve);
+}
+
+bool areLocal(const ThreadGroup& group, const vector<string>& solves) {
+    return group.isLocal && std::all_of(solves.begin(), solves.end(), isOfLocalParts);
+}
+
 } // namespace
 
 bool Subdomains::waitsIn(const ConstraintTables::Range& range, const ThreadGroup& group) const {
@@ -69,37 +77,37 @@ int Subdomains::blocksOf(const ConstraintTables::Range& range, const ThreadGroup
     return isLimited ? std::min(numParts, frame.device.cooperatingBlocks() * group.together) : numParts;
 }
 
-bool Subdomains::keepsParticles(const SplitStage& stage, std::size_t k) {
+bool Subdomains::continues(const SplitStage& stage, std::size_t k, const Form& form) {
+    if (!form.keepsParticles || k == 0 || k == stage.solves.size())
+        return false;
     const vector<string>& between = stage.operations[k];
-    return k > 0 && isOfLocalParts(stage.solves[k - 1]) && isOfLocalParts(stage.solves[k]) &&
+    return areLocal(form.group, {stage.solves[k - 1], stage.solves[k]}) &&
            std::all_of(between.begin(), between.end(), isOfMotion);
 }
 
-void Subdomains::addStage(ProgramText& text, const SplitStage& stage, std::size_t k, const ThreadGroup& group,
-                          Role role, bool hasRows, bool isOneLaunch, bool keepsAny) const {
-    const bool continues = keepsAny && keepsParticles(stage, k),
-               goesOn = keepsAny && k + 1 < stage.solves.size() && keepsParticles(stage, k + 1);
-    const bool hasRounds = role != Role::Whole, hasWhole = hasRows && role != Role::Rounds;
+void Subdomains::addStage(ProgramText& text, const SplitStage& stage, std::size_t k, const Form& form) const {
+    const bool isNext = continues(stage, k, form), goesOn = continues(stage, k + 1, form);
+    const bool hasRounds = form.role != Role::Whole, hasWhole = form.hasRows && form.role != Role::Rounds;
     const string name = stage.nameOf((int) k), solve = stage.solves[k], after = operationsText(stage.operations[k + 1]);
     const vector<string> before = k == 0 ? stage.operations[0] : vector<string>();
-    const string kind = group.isLocal && isOfLocalParts(solve) ? "Local" : "General";
+    const string kind = isLocal(form.group, solve) ? "Local" : "General";
     if (hasWhole)
         text.add("partStage.cc", {{"STAGE", name},
                                   {"SOLVE", solve},
                                   {"WITHOUT_NOTES", operationsText(withoutNotes(before))},
                                   {"BEFORE", operationsText(before, "if (keepsNotes) ")},
                                   {"AFTER", after}});
-    if (kind == "Local" && continues)
+    if (kind == "Local" && isNext)
         text.add("partNextLocal.cc",
                  {{"STAGE", name}, {"BETWEEN", operationsText(stage.operations[k], "if (isNoted) ", "note")}});
     else if (kind == "Local")
         text.add("partBeginLocal.cc", {{"STAGE", name},
-                                       {"LOAD", isOneLaunch && k == 0 ? "startParticle" : "loadParticle"},
+                                       {"LOAD", form.isOneLaunch && k == 0 ? "startParticle" : "loadParticle"},
                                        {"BEFORE", operationsText(withNotesLast(before), "    if (isNoted) ")}});
     if (kind == "Local" && !goesOn)
         text.add("partFinishLocal.cc",
                  {{"STAGE", name},
-                  {"STORE", isOneLaunch && k + 1 == stage.solves.size() ? "storeVelocity" : "storeParticle"},
+                  {"STORE", form.isOneLaunch && k + 1 == stage.solves.size() ? "storeVelocity" : "storeParticle"},
                   {"AFTER", after}});
     if (hasWhole)
         text.add("partWhole.cc",
@@ -109,27 +117,25 @@ void Subdomains::addStage(ProgramText& text, const SplitStage& stage, std::size_
                                 {"SOLVE", solve},
                                 {"KIND", kind},
                                 {"WHOLE", hasWhole ? "1" : "0"},
-                                {"CONTINUES", continues ? "1" : "0"},
+                                {"CONTINUES", isNext ? "1" : "0"},
                                 {"GOES_ON", goesOn ? "1" : "0"}});
 }
 
-void Subdomains::addWaitingKernel(const SplitStage& stage, const ThreadGroup& group, bool keepsAny,
-                                  const AddKernel& addKernel) const {
-    const auto isLocal = [&](const string& solve) { return group.isLocal && isOfLocalParts(solve); };
+void Subdomains::addWaitingKernel(const SplitStage& stage, const Form& form, const AddKernel& addKernel) const {
     string body = "        PartState state;\n        Solve last;\n";
     for (std::size_t k = 0; k < stage.solves.size(); k++) {
-        if (k > 0 && !(keepsAny && keepsParticles(stage, k)))
+        if (k > 0 && !continues(stage, k, form))
             body += "        WAIT_FOR_PARTS(c)\n";
         const string name = stage.nameOf((int) k);
-        body += isLocal(stage.solves[k])
+        body += isLocal(form.group, stage.solves[k])
                     ? "        runLocal_" + name + "(a, c, isStopped, &last, &state SHARED_ARGUMENT);\n"
                     : "        run_" + name + "(a, c SHARED_ARGUMENT);\n";
     }
     // Parts in shared memory ask for failures when their particles have come.
-    const bool asksLater = std::all_of(stage.solves.begin(), stage.solves.end(), isLocal);
     addKernel(stage.name, body,
-              asksLater ? "    const bool isStopped = hasFailed(a);\n"
-                        : string(KernelArguments::hasFailedText) + "    const bool isStopped = false;\n");
+              areLocal(form.group, stage.solves)
+                  ? "    const bool isStopped = hasFailed(a);\n"
+                  : string(KernelArguments::hasFailedText) + "    const bool isStopped = false;\n");
 }
 
 string Subdomains::text(const vector<StageText>& stages, const ConstraintTables::Range& range, const ThreadGroup& group,
@@ -137,11 +143,9 @@ string Subdomains::text(const vector<StageText>& stages, const ConstraintTables:
     const ConstraintTables::Cut cut = ConstraintTables::cutOf(range.cut);
     const bool waits = waitsIn(range, group);
     const vector<string> solves = solvesOf(stages);
-    const bool onlyLocal = waits && group.isLocal && std::all_of(solves.begin(), solves.end(), isOfLocalParts);
-    const bool solvesWhole = hasWhole || range.isAtBorder, hasRows = solvesWhole || !onlyLocal;
-    // Displacements are kept in memory between launches.
+    const bool solvesWhole = hasWhole || range.isAtBorder, hasRows = solvesWhole || !waits || !areLocal(group, solves);
     const bool isOneLaunch = waits && !range.isJoined && !range.isAtBorder;
-    const bool keepsAny = isOneLaunch && group.isLocal && !solvesWhole;
+    const Form form{group, role, hasRows, isOneLaunch, isOneLaunch && !solvesWhole};
     ProgramText text = clusters.rangeText(range, group, set, hasRows);
     text.define("HAS_WHOLE", solvesWhole)
         .define("WAITS", waits)
@@ -165,7 +169,7 @@ string Subdomains::text(const vector<StageText>& stages, const ConstraintTables:
     const vector<SplitStage> split(stages.begin(), stages.end());
     for (const SplitStage& stage : split)
         for (std::size_t k = 0; k < stage.solves.size(); k++)
-            addStage(text, stage, k, group, role, hasRows, isOneLaunch, keepsAny);
+            addStage(text, stage, k, form);
     // There may be fewer blocks than parts: of blocks that wait for each other, and with OpenCL, where OpenMM launches
     // no more than fill a device.
     const AddKernel addKernel = [&](const string& name, const string& body, const string& begin) {
@@ -177,7 +181,7 @@ string Subdomains::text(const vector<StageText>& stages, const ConstraintTables:
     };
     for (const SplitStage& stage : split)
         if (waits)
-            addWaitingKernel(stage, group, keepsAny, addKernel);
+            addWaitingKernel(stage, form, addKernel);
         else
             for (std::size_t k = 0; k < stage.solves.size(); k++)
                 addKernel(stage.nameOf((int) k), "        run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n",
@@ -228,8 +232,8 @@ void Subdomains::add(const vector<StageText>& stages, const ConstraintTables::Ra
     ofOthers.sharedFloats = ofOthers.argumentsAt() + frame.arguments.floats();
     vector<StageText> local, others;
     for (const StageText& stage : stages) {
-        const bool isLocal = std::any_of(stage.steps.begin(), stage.steps.end(), isOfLocalParts);
-        (isLocal ? local : others).push_back(stage);
+        const bool anyIsLocal = std::any_of(stage.steps.begin(), stage.steps.end(), isOfLocalParts);
+        (anyIsLocal ? local : others).push_back(stage);
     }
     addLaunches(others, range, ofOthers, set, Role::All);
     if (waitsIn(range, group)) {

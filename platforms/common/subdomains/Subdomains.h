@@ -35,15 +35,20 @@ public:
 private:
     /** Add a kernel. @param begin  before its loop over parts */
     using AddKernel = std::function<void(const std::string& name, const std::string& body, const std::string& begin)>;
-    /** Add what the solve of a stage and the operations around it are.
-     *  @param isOneLaunch  all of a stage is in one launch
-     *  @param keepsAny     particles stay in shared memory for the next solve, where its operations allow that */
-    void addStage(ProgramText& text, const SplitStage& stage, std::size_t solve, const ThreadGroup& group, Role role,
-                  bool hasRows, bool isOneLaunch, bool keepsAny) const;
+    /** What the texts of all solves of a range go by. */
+    struct Form {
+        const ThreadGroup& group;
+        Role role;
+        bool hasRows;        ///< rows are evaluated in global memory
+        bool isOneLaunch;    ///< all of a stage is: displacements are kept in memory between launches
+        bool keepsParticles; ///< in shared memory for the next solve of a launch, where its operations allow that
+    };
+    /** Whether a solve of a stage goes on with the particles of the one before. */
+    static bool continues(const SplitStage& stage, std::size_t solve, const Form& form);
+    /** Add what the solve of a stage and the operations around it are. */
+    void addStage(ProgramText& text, const SplitStage& stage, std::size_t solve, const Form& form) const;
     /** Add the kernel of a stage whose parts wait for each other. */
-    void addWaitingKernel(const SplitStage& stage, const ThreadGroup& group, bool keepsAny,
-                          const AddKernel& addKernel) const;
-    static bool keepsParticles(const SplitStage& stage, std::size_t solve);
+    void addWaitingKernel(const SplitStage& stage, const Form& form, const AddKernel& addKernel) const;
     void addLaunches(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
                      const ThreadGroup& group, const ConstraintSet& set, Role role) const;
     const ProgramFrame& frame;
