@@ -66,6 +66,7 @@ ProgramText GeneralClusters::rangeText(const ConstraintTables::Range& range, con
         .define("STORE_SHIFT", "(" + to_string(t.slotStart[firstRow] - firstRow) + ")")
         .define("FACTOR_NUMBERS", group.factorNumbers)
         .define("SHARED_FLOATS", group.sharedFloats)
+        .define("REPORTS_AT", group.reportsAt)
         .define("HAS_JOINTS", range.isJoined)
         .define("HAS_ROWS", hasRows)
         .provide("custom", customText(set, range.isJoined))

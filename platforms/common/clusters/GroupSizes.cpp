@@ -7,6 +7,19 @@
 
 namespace ConstraintPlugin {
 
+namespace {
+
+constexpr int noteBytes = 128; // with what rounding up takes
+
+/** Threads of parts on a multiprocessor: each then has 168 registers, with which none of their kernels spills. */
+constexpr int threadsTogether = 384;
+
+int roundUpToEight(int n) {
+    return (n + 7) / 8 * 8;
+}
+
+} // namespace
+
 GroupSizes::GroupSizes(Device& device, bool isCoarse)
     : device(device), mixedBytes(ConstraintPlugin::numberBytes(device.context()).mixed),
       numberBytes(isCoarse ? 4 : mixedBytes) {
@@ -22,13 +35,17 @@ bool GroupSizes::usesParts(const OpenMM::ComputeContext& cc) {
     return !cc.getIsCPU();
 }
 
+int GroupSizes::reportBytes(int blockSize) const {
+    return blockSize * (mixedBytes == 8 ? 32 : 20);
+}
+
 int GroupSizes::declaredBytes(int blockSize) const {
-    // Reports and notes; on OpenCL, numbers are rounded up to long4s.
-    return blockSize * (mixedBytes == 8 ? 32 : 20) + 128;
+    return noteBytes + reportBytes(blockSize);
 }
 
 int GroupSizes::sharedBytes(const ThreadGroup& group) const {
-    return declaredBytes(group.blockSize) + (int) sizeof(float) * group.sharedFloats;
+    const int floats = (int) sizeof(float);
+    return noteBytes + std::max(floats * group.sharedFloats, floats * group.reportsAt + reportBytes(group.blockSize));
 }
 
 long long GroupSizes::sharedNumbers(int blockSize) const {
@@ -39,14 +56,13 @@ long long GroupSizes::sharedNumbers(int blockSize) const {
 /** Where there are more parts than multiprocessors, let those that share one fill each other's waits. Their blocks are
  *  smaller: a thread of maxPartBlock has all the registers that it can have. */
 void GroupSizes::putTogether(ThreadGroup& group, int numParts) const {
-    const int turns = (numParts - 1) / device.cooperatingBlocks() + 1,
-              blockSize = std::min(group.blockSize, maxPartBlock / 2);
-    const std::size_t bytes = sizeof(float) * group.sharedFloats + declaredBytes(blockSize);
-    const int together = std::min({turns, maxPartBlock / blockSize, device.blocksInSharedMemory(bytes)});
-    if (together > 1) {
-        group.together = together;
-        group.blockSize = blockSize;
-    }
+    const int turns = (numParts - 1) / device.cooperatingBlocks() + 1;
+    ThreadGroup smaller = group;
+    smaller.blockSize = std::min(group.blockSize, maxPartBlock / 2);
+    smaller.together =
+        std::min({turns, threadsTogether / smaller.blockSize, device.blocksInSharedMemory(sharedBytes(smaller))});
+    if (smaller.together > 1)
+        group = smaller;
 }
 
 ConstraintTables::ThreadGroups GroupSizes::available() const {
@@ -76,7 +92,7 @@ ThreadGroup GroupSizes::groupOf(const ConstraintTables& t, const ConstraintTable
     }
     // Clusters are seldom solved as a whole: their parts decide how many share a multiprocessor.
     if (group.isLocal && range.isSplit)
-        mostNumbers = ofParts;
+        mostNumbers = ofParts - reportBytes(group.blockSize) / (int) sizeof(float);
     if (group.isLocal) // functions apart need arguments behind a factor
         mostNumbers = (mostNumbers - argumentFloats) / 8 * 8;
     else if (range.group == ThreadGroupKind::Part) {
@@ -93,8 +109,11 @@ ThreadGroup GroupSizes::groupOf(const ConstraintTables& t, const ConstraintTable
             group.hasOthers = true;
     }
     group.sharedFloats = group.factorNumbers;
-    if (range.group == ThreadGroupKind::Part)
+    group.reportsAt = group.argumentsAt();
+    if (range.group == ThreadGroupKind::Part) {
+        group.reportsAt = roundUpToEight(group.argumentsAt() + argumentFloats);
         group.sharedFloats = std::max((int) ofParts, group.argumentsAt() + argumentFloats);
+    }
     if (group.isLocal && mostTogether > 1)
         putTogether(group, range.last - range.first);
     return group;

@@ -59,10 +59,10 @@
 #define GROUP_BOUNDS __launch_bounds__(BLOCK_SIZE, BLOCKS_TOGETHER)
 #define DECLARE_MEMORY /* none that is declared: what takes turns in a block uses the same */                          \
     extern __shared__ int4 memory[];                                                                                   \
-    LOCAL_ARG Report* reports = (LOCAL_ARG Report*) memory;                                                            \
-    LOCAL_ARG int* notes = (LOCAL_ARG int*) (reports + BLOCK_SIZE);                                                    \
+    LOCAL_ARG int* notes = (LOCAL_ARG int*) memory;                                                                    \
     LOCAL_ARG int& least = notes[NUM_NOTES];                                                                           \
-    LOCAL_ARG float* numbers = (LOCAL_ARG float*) (notes + (NUM_NOTES + 4));
+    LOCAL_ARG float* numbers = (LOCAL_ARG float*) (notes + (NUM_NOTES + 4));                                           \
+    LOCAL_ARG Report* reports = (LOCAL_ARG Report*) (numbers + REPORTS_AT);
 #define GROUP_MINIMUM(place, value) atomicMin(place, value)
 #define GROUP_MAXIMUM(place, value) atomicMax(place, value)
 #define FLOAT_BITS(x) __float_as_int(x)
@@ -85,7 +85,7 @@
 /** Memory of a block. */
 typedef struct {
     const Arguments* arguments;
-    LOCAL_ARG Report* reports; // [BLOCK_SIZE]
+    LOCAL_ARG Report* reports; // [BLOCK_SIZE]; in CUDA where a part in shared memory has numbers
     LOCAL_ARG int* least;
     LOCAL_ARG int* notes; // of parts: partExchange.cc
     LOCAL_ARG float* numbers; // [SHARED_FLOATS]
