@@ -201,6 +201,21 @@ TEST_F(EmulatedPartsOf, TwoSolvesInALaunchComputeWhatTwoLaunchesDo) {
     }
 }
 
+/** Where only the first of them is left to the whole cluster, the second reports nothing in its place. */
+TEST_F(EmulatedPartsOf, AStepOfWhichOnlyTheFirstSolveIsLeftIsTakenAgain) {
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40"), corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "1");
+    const double tolerance = 1e-6;
+    const auto positions = [&](const std::string& platform) {
+        const Simulation s = simulationOf(toState(protein(30)), platform, 0.002, tolerance, "GeodesicLangevin");
+        auto& integrator = dynamic_cast<RattleLangevinIntegrator&>(*s.integrator);
+        integrator.setFriction(1000);       // velocities from the bath need a second correction,
+        integrator.setNumGeodesicSteps(20); // a twentieth of a drift does not
+        s.integrator->step(1);
+        return s.context->getState(State::Positions).getPositions();
+    };
+    EXPECT_LT(distance(positions("CUDAMixed"), positions("Reference")), 60 * tolerance);
+}
+
 /** One part in shared memory, with levels of more elements than its block has threads. */
 TEST_F(EmulatedPartsOf, AMeshComputesWhatReferenceDoes) {
     for (const char* platform : {"CUDAMixed", "CUDASingle"}) {

@@ -121,9 +121,10 @@ DEVICE float ratioOfParts(int iterations) {
 /** Whether a solve ends with a correction that every part has got, after errors of `before` and `found`: Newton's method
  *  and the exchange of parts gain in each round as much as in the one before, or more. A part then finds the errors that are
  *  left in its own rows and tells nobody. Should one exceed the tolerance after all, the step is taken again by kernels that
- *  wait for what all parts find, as they do for what is left to a whole cluster. */
+ *  wait for what all parts find, as they do for what is left to a whole cluster. Rows in global memory read particles there,
+ *  which other parts move as soon as they end. */
 DEVICE bool endsIn(float before, float found, float tolerance) {
-    return WAITS && !HAS_WHOLE && LAST_GAIN * found * found <= tolerance * before;
+    return WAITS && !HAS_WHOLE && PART_GLOBAL_ROWS == 0 && LAST_GAIN * found * found <= tolerance * before;
 }
 
 #define STALE_GAIN 32
@@ -337,7 +338,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* 
     }
 #endif
 #if HAS_JOINTS
-    IF_UNIFORM(state->isOver && !state->isHandedOver && solve->isOfBodies)
+    IF_UNIFORM((state->isLast || (state->isOver && !state->isHandedOver)) && solve->isOfBodies)
         flagBodies(a, c, !solve->isMeasured || iterations > 0);
 #endif
     Worst mine = start;
@@ -407,7 +408,7 @@ DEVICE void leaveRows(const Arguments* a, int c, const Solve* solve, const PartS
         solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) + part.m[AT_TOTAL + k];
     }
     findImpulsesLocal(shared);
-    const bool isReported = !state->isHandedOver && !state->isLast && !solve->isSilent;
+    const bool isReported = !state->isHandedOver && !state->wasHandedOver && !state->isLast && !solve->isSilent;
     if (isReported)
         findWorstRow(state SHARED_ARGUMENT);
     THREAD_GROUP_SYNC
