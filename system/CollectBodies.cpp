@@ -67,7 +67,7 @@ Winding findWinding(const ConstraintSet& set, const std::vector<RigidSet>& bodie
             isOfBody[p] = 1;
     std::vector<int> distances;
     for (int k = 0; k < (int) set.constraints.size(); k++)
-        if (mayReplace[k] && set.constraints[k].kind == CoordinateKind::Distance)
+        if (mayReplace[k] && set.constraints[k].kind == CoordinateKind::Distance && set.isMovable(set.constraints[k]))
             distances.push_back(k);
     for (const std::vector<int>& part : findClusters(set, distances)) {
         if (std::none_of(part.begin(), part.end(), [&](int k) { return isOfBody[set.constraints[k].particles[0]]; }))

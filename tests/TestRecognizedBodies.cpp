@@ -218,4 +218,28 @@ TEST(RecognizedAnchors, HoldWhatTheyArePartOf) {
     }
 }
 
+/** A length between massless particles beside a body in a box is checked only: it is in no cluster, in which a winding
+ * through the box could be looked for. */
+TEST(RecognizedBodies, AreBesideLengthsOfMasslessParticles) {
+    const std::vector<double> masses{16, 12, 16, 0, 0};
+    Vectors x{Vec3(0.3, 0.3, 0.3), Vec3(0.416, 0.3, 0.3), Vec3(0.532, 0.3, 0.3), Vec3(0.9, 0.9, 0.9),
+              Vec3(1, 0.9, 0.9)};
+    auto system = std::make_unique<System>();
+    system->setDefaultPeriodicBoxVectors(Vec3(2, 0, 0), Vec3(0, 2, 0), Vec3(0, 0, 2));
+    for (double mass : masses)
+        system->addParticle(mass);
+    auto* force = new ConstraintForce();
+    force->setUsesPeriodicBoundaryConditions(true);
+    for (const auto& [i, j] : {std::pair(3, 4), std::pair(0, 1), std::pair(1, 2), std::pair(0, 2)})
+        force->addDistance(i, j, std::sqrt((x[i] - x[j]).dot(x[i] - x[j])));
+    system->addForce(force);
+    Simulation s(std::move(system), makeIntegrator(onReference, 0.001), "Reference");
+    s.context->setPositions(x);
+    s.integrator->step(1);
+    EXPECT_EQ(s.integrator->getNumDegreesOfFreedom(), 5);
+    x[4] += Vec3(0.01, 0, 0);
+    s.context->setPositions(x);
+    expectAll(messageOf([&] { s.integrator->step(1); }), {"particles 3 and 4"});
+}
+
 } // namespace
