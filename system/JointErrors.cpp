@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "JointErrors.h"
 #include "ConstraintErrors.h"
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
@@ -17,9 +18,10 @@ std::string ofForce(int force) {
 } // namespace
 
 std::string describeJoint(const ConstraintSet& set, const Constraint& c) {
-    const RigidBody &one = set.bodies[c.joint[0]], &other = set.bodies[c.joint[1]];
+    const auto [first, second] = std::minmax(c.joint[0], c.joint[1]);
+    const RigidBody &one = set.bodies[first], &other = set.bodies[second];
     if (one.force < 0 || other.force < 0)
-        return "the joint of " + describeBody(set, c.joint[0]) + " and " + describeBody(set, c.joint[1]) + " at " +
+        return "the joint of " + describeBody(set, first) + " and " + describeBody(set, second) + " at " +
                describeParticle(set, c.particles[0]);
     return "the joint of rigid body " + std::to_string(one.index) +
            (one.force == other.force ? "" : ofForce(one.force)) + " and rigid body " + std::to_string(other.index) +

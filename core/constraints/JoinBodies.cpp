@@ -37,21 +37,17 @@ void markJoined(ConstraintSet& set, const std::vector<int>& sharers) {
     }
 }
 
-/** Places of a particle with mass that two bodies share. */
-struct SharedPlace {
-    int first, second;
-};
-
-/** Directions, along the first body's axes, in which a joint has to hold a further shared particle together, if others
- *  are together already: the distance from these is that of both shapes. */
-std::vector<Real3> openDirections(const RigidBody& first, const std::vector<SharedPlace>& before, int place) {
+/** Directions, along the axes of one of the two bodies, in which a joint has to hold a further shared particle
+ * together, if others are together already: the distance from these is that of both shapes.
+ *  @param before  places in that body */
+std::vector<Real3> openDirections(const RigidBody& body, const std::vector<int>& before, int place) {
     if (before.empty())
         return {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    const Real3 line = first.shape[place] - first.shape[before[0].first];
+    const Real3 line = body.shape[place] - body.shape[before[0]];
     const double length = std::sqrt(dot(line, line));
     for (std::size_t k = 1; k < before.size(); k++) {
-        const Real3 normal = cross(line, first.shape[before[k].first] - first.shape[before[0].first]);
-        if (std::sqrt(dot(normal, normal)) <= 1e-6 * length * first.radius)
+        const Real3 normal = cross(line, body.shape[before[k]] - body.shape[before[0]]);
+        if (std::sqrt(dot(normal, normal)) <= 1e-6 * length * body.radius)
             return {}; // on the line of two others
     }
     return {perpendicular(line, 0), perpendicular(line, 1)};
@@ -72,13 +68,17 @@ void addJoints(ConstraintSet& set, int b, const std::vector<int>& sharers) {
         const ConstraintSet::Place& owner = set.joinedPlaces[p];
         set.numCopies++;
         const RigidBody& first = set.bodies[owner.body];
-        std::vector<SharedPlace> before; // that both bodies have, whichever body holds these together
+        // The axes of a linear body do not turn about its own: of dependent directions, others would then be
+        // independent.
+        const bool isAlongSecond = first.isLinear && !body.isLinear;
+        std::vector<int> before; // places that both bodies have, whichever body holds these together
         for (std::size_t l = 0; l < k; l++) {
             const auto at = std::find(first.particles.begin(), first.particles.end(), body.particles[places[l]]);
             if (at != first.particles.end())
-                before.push_back({(int) (at - first.particles.begin()), places[l]});
+                before.push_back(isAlongSecond ? places[l] : (int) (at - first.particles.begin()));
         }
-        for (const Real3& axis : openDirections(first, before, owner.place)) {
+        for (const Real3& axis :
+             isAlongSecond ? openDirections(body, before, i) : openDirections(first, before, owner.place)) {
             Constraint c;
             c.kind = CoordinateKind::AffinePosition;
             c.particles = {p, p};
@@ -86,6 +86,8 @@ void addJoints(ConstraintSet& set, int b, const std::vector<int>& sharers) {
             c.force = body.force;
             c.index = body.index;
             c.joint = {owner.body, b};
+            if (isAlongSecond)
+                std::swap(c.joint[0], c.joint[1]);
             const double length = std::max(first.radius, body.radius);
             set.affine.push_back({axis, {1.0}, length > 0 ? length : 0.1});
             set.constraints.push_back(std::move(c));

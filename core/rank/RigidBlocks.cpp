@@ -12,12 +12,14 @@ namespace {
 class Vertices {
 public:
     Vertices(const ConstraintSet& set, const Real3* positions, const Box& box)
-        : set(set), positions(positions), box(box), isWrapped(set.bodies.size()) {
+        : set(set), positions(positions), box(box), isHeld(set.bodies.size()) {
         for (std::size_t b = 0; b < set.bodies.size(); b++) {
             const RigidBody& body = set.bodies[b];
+            isHeld[b] = std::any_of(body.particles.begin(), body.particles.end(),
+                                    [&](int p) { return !(set.inverseMass[p] > 0); });
             for (int i = 0; i < body.size() && body.isJoined && body.periodic; i++) {
                 const Real3 r = positions[body.particles[i]] - positions[body.particles[body.reference]];
-                isWrapped[b] = isWrapped[b] || norm(fromReference(body, i, positions, box) - r) > 1e-6;
+                isHeld[b] = isHeld[b] || norm(fromReference(body, i, positions, box) - r) > 1e-6;
             }
         }
     }
@@ -30,7 +32,7 @@ public:
         bool isInvariant = isInternal(c);
         for (int node : set.nodesOf(c)) {
             const int i = node - set.numParticles();
-            isInvariant = isInvariant && (i >= 0 ? !isWrapped[i / 2] : set.inverseMass[node] > 0);
+            isInvariant = isInvariant && (i >= 0 ? !isHeld[i / 2] : set.inverseMass[node] > 0);
             if (i >= 0 ? i % 2 == 0 : set.inverseMass[node] > 0) // a body's turn comes with its origin
                 vertices.push_back(i >= 0 ? set.numParticles() + i / 2 : node);
         }
@@ -58,7 +60,7 @@ private:
     const ConstraintSet& set;
     const Real3* positions;
     const Box& box;
-    std::vector<char> isWrapped; // [bodies] particles of it are at different images
+    std::vector<char> isHeld; // [bodies] it has an anchor, or particles at different images
 };
 
 struct Edge {

@@ -16,7 +16,7 @@ namespace ConstraintPlugin {
  *  all its other particles and bodies if its constraints depend on each other. A rigid motion changes no distance,
  *  angle or joint, so these forces have neither resultant nor torque: they balance there, too, and the other block has
  *  no part in the dependence. Constraints that a rigid motion may change (those to immovable particles, expressions,
- *  across the faces of the box) are in one block.
+ *  across the faces of the box, of bodies that have an anchor or are across the faces) are in one block.
  *
  *  @param positions  [numParticles] nm
  *  @return sets of constraint indices, each ascending */
