@@ -369,7 +369,7 @@ int ConstraintIntegrator::getNumDegreesOfFreedom() const {
             dof += 3;
     for (int f = 0; f < system.getNumForces(); f++)
         if (dynamic_cast<const CMMotionRemover*>(&system.getForce(f)) != nullptr)
-            return dof - 3;
+            return std::max(dof - 3, 0); // of nothing that moves, none
     return dof;
 }
 

@@ -100,6 +100,10 @@ bool ReplacingSolver::isKnown(const Real3* x) const {
            });
 }
 
+bool ReplacingSolver::areScaled(const Box& now) const {
+    return !known.empty() && !isSame(knownBox, now);
+}
+
 void ReplacingSolver::remember(const Real3* x) {
     known.assign(x, x + scratch.size());
     knownBox = box();
@@ -126,7 +130,9 @@ const Real3* ReplacingSolver::onConstraints(const Real3* x, Reach reach) {
     const Box now = box();
     requireTargetsInRange(solver.getSet(), now, solver.getTime());
     takeNewPositions(x, now);
-    if (known.empty() || isSame(knownBox, now)) // else a barostat has most likely moved them
+    if (areScaled(now) && reach == Reach::Bounded)
+        reach = Reach::Unbounded;
+    if (!areScaled(now))
         checkNetworks(context.getSystem(), solver.getSet(), x, now, throwProblem);
     const ProjectionSettings with = settings();
     projected.assign(x, x + solver.getSet().numParticles());
@@ -159,6 +165,7 @@ void ReplacingSolver::solvePositions(const Real3* x, Real3* to) {
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Positions);
     noteSolve(summary, solver.getSet(), report);
+    ofPositions = summary;
     held.forMoving(runner.get(), [&](int begin, int end) {
         for (int p = begin; p < end; p++)
             known[p] = to[p] = from[p] + scratch[p];
@@ -183,10 +190,12 @@ void ReplacingSolver::solveVelocities(const Real3* x, Real3* v) {
         fail(report, Stage::Velocities);
     }
     noteSolve(summary, solver.getSet(), report);
+    ofVelocities = summary;
 }
 
 void ReplacingSolver::project(Real3* x) {
     begin("the projection of the positions");
+    ofPositions = ofVelocities = summary;
     known.clear(); // even errors below the tolerance of a step, as our integrators do
     const Real3* there = onConstraints(x, Reach::Staged); // which moves bonded particles along
     copy(there, there + scratch.size(), x);
@@ -203,7 +212,7 @@ bool ReplacingSolver::projectStart(Real3* x) {
 }
 
 void ReplacingSolver::requireNearConstraints(const Real3* x) {
-    if (isKnown(x))
+    if (isKnown(x) || areScaled(box()))
         return;
     const SolverSummary ofLastCall = summary;
     begin("the projection before the forces are used");
@@ -261,12 +270,17 @@ void ReplacingSolver::failNotFinite(int particle, const char* what) const {
 
 void ReplacingSolver::noteSolves(const vector<SolveReport>& reports) {
     resetSolves(summary);
+    ofPositions = ofVelocities = summary;
     for (const SolveReport& report : reports)
         noteSolve(summary, solver.getSet(), report);
 }
 
 SolverSummary ReplacingSolver::getSummary() const {
     SolverSummary now = summary;
+    if (now.converged) {
+        noteSummary(now, ofPositions);
+        noteSummary(now, ofVelocities);
+    }
     now.tolerance = settings().tolerance;
     now.solver = describeSolvers(solver);
     describeConstraints(now, solver);

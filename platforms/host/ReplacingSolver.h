@@ -80,6 +80,9 @@ private:
     void begin(const char* what);
     bool isKnown(const Real3* x) const;
     void remember(const Real3* x);
+    /** Whether the box is another one than after the last solve: most likely a barostat has moved particles, as far as
+     * it takes. */
+    bool areScaled(const Box& now) const;
     /** Choose independent constraints and mirror images as positions are, where they decide. */
     void takeNewPositions(const Real3* x, const Box& now);
     /** Positions at which gradients are computed: those given, or if they violate the constraints, projected ones.
@@ -95,9 +98,10 @@ private:
     PlatformPrecision precision;
     ConstraintSolver solver;
     Projector projector;
-    SolverSummary summary;
-    const char* call = "a step"; // that is being served
-    double callTime = 0;         // ps
+    SolverSummary summary;                   ///< of the present call
+    SolverSummary ofPositions, ofVelocities; ///< of the last solve of each in a step
+    const char* call = "a step";             // that is being served
+    double callTime = 0;                     // ps
     int shapesRevision = 0;
     HeldParticles held;
     std::vector<Real3> known;     // [numParticles] positions after the last solve, of those held; empty: there was none

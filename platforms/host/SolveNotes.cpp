@@ -28,9 +28,18 @@ void noteError(SolverSummary& summary, const ConstraintSet& set, double error, i
     // Of equal errors that of the first constraint, since the order of clusters depends on the device.
     const int listed = listedIndex(set, constraint);
     const bool isFirst = error == summary.maxError && listed >= 0 && listed < summary.worstConstraint;
-    if (error > summary.maxError || summary.worstConstraint < 0 || isFirst) {
+    const bool isAny = summary.maxError == 0 && summary.worstConstraint < 0; // a joint has no index, but an error
+    if (error > summary.maxError || isAny || isFirst) {
         summary.maxError = error;
         summary.worstConstraint = listed;
+    }
+}
+
+void noteSummary(SolverSummary& summary, const SolverSummary& other) {
+    summary.iterations = max(summary.iterations, other.iterations);
+    if (other.maxError > summary.maxError) {
+        summary.maxError = other.maxError;
+        summary.worstConstraint = other.worstConstraint;
     }
 }
 

@@ -16,6 +16,8 @@ void resetSolves(SolverSummary& summary);
 /** Add the report of a stage. */
 void noteSolve(SolverSummary& summary, const ConstraintSet& set, const SolveReport& report);
 void noteError(SolverSummary& summary, const ConstraintSet& set, double error, int constraint);
+/** Add what is known of another solve. */
+void noteSummary(SolverSummary& summary, const SolverSummary& other);
 void noteFailure(SolverSummary& summary, const ConstraintSet& set, const SolveReport& report);
 
 /** "MatrixInversion (closed form, sparse LDLT/LU) and closed form of 3 rigid bodies" */

@@ -231,3 +231,47 @@ def test_new_lengths_and_shapes_of_what_was_declared_are_held():
         integrator.step(1)
         assert distance(context) == pytest.approx(0.11, rel=1e-8)
     assert force.getNumDistances() > 0
+
+
+def test_the_error_of_a_step_is_the_larger_one_of_positions_and_velocities():
+    """MTSIntegrator solves velocities last, to rounding."""
+    x = np.array([[0, 0, 0], [0.09572, 0, 0], [-0.024, 0.0927, 0]])
+    system = mm.System()
+    for mass in (16, 1, 1):
+        system.addParticle(mass)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        system.addConstraint(i, j, float(np.linalg.norm(x[i] - x[j])))
+    force = mc.replaceSolver(system).force
+    integrator = prepare(mm.MTSIntegrator(0.004, [(0, 1)]), 1e-3)
+    context = mm.Context(system, integrator, REFERENCE)
+    context.setPositions(x)
+    context.setVelocitiesToTemperature(600, 1)
+    integrator.step(50)
+    error = max(errors_of(system, positions(context)))
+    assert force.getSolverSummary(context).maxError == pytest.approx(error, rel=1e-6)
+
+
+def test_a_box_may_scale_molecules_that_are_cut_at_it():
+    """A barostat scales a molecule by its centre, which atoms that were wrapped one by one have elsewhere."""
+    system, box = mm.System(), 3.0
+    system.setDefaultPeriodicBoxVectors([box, 0, 0], [0, box, 0], [0, 0, box])
+    force, across = mm.NonbondedForce(), np.array([[2.98, 1, 1], [0.07572, 1, 1]])  # 0.09572 nm through the box
+    force.setNonbondedMethod(mm.NonbondedForce.CutoffPeriodic)
+    for mass in (16, 1):
+        system.addParticle(mass)
+        force.addParticle(0, 0.3, 0)
+    system.addForce(force)
+    bond = mc.ConstraintForce()
+    bond.setUsesPeriodicBoundaryConditions(True)
+    bond.addDistance(0, 1, 0.09572)
+    system.addForce(bond)
+    mc.replaceSolver(system)
+    integrator = mm.VerletIntegrator(0.001)
+    context = mm.Context(system, integrator, REFERENCE)
+    context.setPositions(across)
+    integrator.step(1)
+    larger = box + 0.2
+    context.setPeriodicBoxVectors([larger, 0, 0], [0, larger, 0], [0, 0, larger])
+    integrator.step(1)  # brings the atoms together, by 0.1 nm each
+    r = positions(context)
+    assert abs(np.linalg.norm(r[1] - r[0] + [larger, 0, 0]) - 0.09572) < 1e-5

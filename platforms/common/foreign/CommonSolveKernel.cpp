@@ -137,11 +137,18 @@ void CommonSolveKernel::takeShapes() {
     shapesRevision = solver->getShapesRevision();
 }
 
+bool CommonSolveKernel::isUnread(StepSolve solve) const {
+    return find(unread.begin(), unread.end(), solve) != unread.end();
+}
+
 void CommonSolveKernel::launch(const char* stage, StepSolve solve) {
     takeFrame();
     onDevice.program->launch(stage, nextLaunch);
     nextLaunch = (nextLaunch + 1) % largestLaunch;
-    unread = solve;
+    if (solve == StepSolve::Projection || isUnread(StepSolve::Projection))
+        unread.clear();
+    if (!isUnread(solve))
+        unread.push_back(solve);
 }
 
 // ---- what OpenMM calls ----------------------------------------------------------------------------------------------
@@ -179,7 +186,7 @@ bool CommonSolveKernel::projectOnHost() {
     vector<Vec3> x = positions();
     bool isMoved = false;
     solveForOpenMM(owner.getSystem(), false, [&] { isMoved = solver->projectStart(asReal3(x)); });
-    unread.reset();
+    unread.clear();
     if (isMoved) {
         kernels->state().setPositions(owner, x);
         owner.computeVirtualSites();
@@ -211,7 +218,7 @@ void CommonSolveKernel::solvePositions() {
         uploadVectors<mm_double4>(delta, index, to);
     else
         uploadVectors<mm_float4>(delta, index, to);
-    unread.reset();
+    unread.clear();
     wereSet = false;
 }
 
@@ -238,7 +245,7 @@ void CommonSolveKernel::solveVelocitiesOnHost() {
     solveForOpenMM(owner.getSystem(), false, [&] { solver->solveVelocities(asReal3(x), asReal3(v)); });
     takeShapes();
     kernels->state().setVelocities(owner, v);
-    unread.reset();
+    unread.clear();
 }
 
 void CommonSolveKernel::project() {
@@ -246,7 +253,7 @@ void CommonSolveKernel::project() {
     requireSuccess();
     vector<Vec3> x = positions();
     solveForOpenMM(owner.getSystem(), false, [&] { solver->project(asReal3(x)); });
-    unread.reset();
+    unread.clear();
     kernels->state().setPositions(owner, x);
     owner.computeVirtualSites();
     takeShapes();
@@ -325,7 +332,7 @@ void CommonSolveKernel::requireSuccess() {
     onDevice.forgetFailure();
     poll = onDevice.device->makePoll(); // which has read the failure, or will
     stepBegun = -1;
-    unread.reset();
+    unread.clear();
     wereSet = true;
     reportFailure(described, failure[0]);
 }
@@ -362,19 +369,18 @@ void CommonSolveKernel::reportFailure(DeviceFailure failure, int launch) {
 
 SolverSummary CommonSolveKernel::getSummary() const {
     bool hasFailed = false; // the exception is still to come
-    if (unread.has_value()) {
+    if (!unread.empty()) {
         const ContextSelector selector(cc);
         hasFailed = onDevice.readFailure()[0] != noFailure;
         using Solves = vector<StepSolve>;
         vector<SolveReport> reports = onDevice.reports(
-            hasFailed ? Solves{StepSolve::Positions, StepSolve::Velocities, StepSolve::Projection} : Solves{*unread},
-            *order, 0);
+            hasFailed ? Solves{StepSolve::Positions, StepSolve::Velocities, StepSolve::Projection} : unread, *order, 0);
         const auto isGood = [](const SolveReport& report) { return report.outcome == Outcome::Converged; };
         if (hasFailed)
             reports.erase(remove_if(reports.begin(), reports.end(), isGood), reports.end());
         solver->noteSolves(reports);
         if (!hasFailed)
-            unread.reset();
+            unread.clear();
     }
     SolverSummary summary = solver->getSummary();
     summary.converged = summary.converged && !hasFailed;

@@ -53,6 +53,7 @@ private:
     void requireSuccess();
     /** The same, without waiting, for those that the device has done. */
     void pollFailure();
+    bool isUnread(StepSolve solve) const;
     /** @param launch  that has failed */
     [[noreturn]] void reportFailure(DeviceFailure failure, int launch);
     std::vector<OpenMM::Vec3> positions();
@@ -72,7 +73,7 @@ private:
     long long stepBegun = -1;                 // number of steps before the present one; -1: none has begun
     int nextLaunch = 0, polledLaunch = 0;     // polled: launches before it
     std::deque<std::pair<int, double>> begun; // steps whose success is not known: first launch, time (ps)
-    mutable std::optional<StepSolve> unread;  // what was solved last, and not read yet
+    mutable std::vector<StepSolve> unread;    // what was solved: a projection, or the stages of steps, and not read yet
 };
 
 } // namespace ConstraintPlugin
