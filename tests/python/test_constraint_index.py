@@ -258,6 +258,69 @@ def test_mistakes(bonded):
         simulation.step(1)
 
 
+LATE = (
+    r"the (System|ConstraintForce) has (7|4) constraints, and its Context was created with (6|3)\. "
+    r"Call context\.reinitialize\(preserveState=True\), or change"
+)
+
+
+def test_readings_of_a_context_refuse_a_system_that_has_changed(bonded):
+    """The late distance takes the place of the angle among the multipliers of the Context."""
+    system, force, (distance, angle, _) = bonded
+    simulation = simulate(system)
+    simulation.step(1)
+    context, integrator = simulation.context, simulation.integrator
+    early = mc.multiplierIndex(system, distance)
+    late = force.addDistance(0, 3, np.linalg.norm(PLACES[3] - PLACES[0]))
+    stale = mc.multiplierIndex(system, late)
+    file = io.StringIO()
+    for read in (
+        lambda: force.getMultipliers(context)[late],
+        lambda: force.getMultipliers(context, asNumpy=True),
+        lambda: integrator.computeBlueMoon([stale]),
+        lambda: mc.computeConstraintForces(context),
+        lambda: mc.computeConstraintVirial(context),
+        lambda: report(simulation, mc.BlueMoonReporter(None, 1, late, 300)),
+        lambda: report(simulation, mc.ConstraintReporter(file, 1, late)),
+        lambda: report(simulation, mc.ConstraintReporter(file, 1)),
+        lambda: report(simulation, mc.ConstraintStateReporter(file, 1, worstConstraint=True)),
+    ):
+        with pytest.raises(ValueError, match=LATE):
+            read()
+    assert len(file.getvalue().splitlines()) == 1  # a header
+    assert integrator.computeBlueMoon([early])
+    context.reinitialize(preserveState=True)
+    simulation.reporters = []
+    simulation.step(1)
+    read = force.getMultipliers(context)
+    assert read[late] == integrator.getMultipliers()[stale]
+    assert read[angle] == integrator.getMultipliers()[mc.multiplierIndex(system, angle)]
+    assert integrator.computeBlueMoon([stale])
+
+
+def test_a_constraint_that_comes_between_two_rows_stops_the_reporter(bonded):
+    system, force, (distance, *_) = bonded
+    simulation, file = simulate(system), io.StringIO()
+    report(simulation, mc.ConstraintReporter(file, 1, distance))
+    force.addDistance(0, 3, np.linalg.norm(PLACES[3] - PLACES[0]))
+    with pytest.raises(ValueError, match=LATE):
+        simulation.step(1)
+    assert len(file.getvalue().splitlines()) == 2
+
+
+def test_an_index_of_all_multipliers_can_be_pickled(bonded):
+    system, _, indices = bonded
+    index = mc.multiplierIndex(system, indices[1])
+    for twin in (copy.deepcopy(index), pickle.loads(pickle.dumps(index))):
+        assert (twin, twin.constraints) == (index, 6)
+    assert json.dumps(index) == "1"
+
+
+def report(simulation, reporter):
+    simulation.reporters = [reporter]
+    simulation.step(1)
+
+
 # ---- free energies -------------------------------------------------------------------------------------------------
 
 

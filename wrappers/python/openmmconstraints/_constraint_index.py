@@ -29,6 +29,12 @@ _COUNTS = {
 }
 
 
+class MultiplierIndex(int):
+    """A place in the order of ConstraintIntegrator.getMultipliers(), as multiplierIndex() returns it."""
+
+    constraints = 0  #: how many the System had then
+
+
 class ConstraintIndex(int):
     """The index of a constraint or a rigid body in its Force, as addDistance() and the like return it.
 
@@ -58,6 +64,21 @@ class ConstraintIndex(int):
         return self if force is self.force else type(self)(int(self), force, self.kind)
 
 
+def require_same_count(now: int, created: int, what: str, method: str) -> None:
+    """Refuse readings of a Context by a System or a Force that has got other constraints since.
+
+    :param now:     how many it has
+    :param created: how many the Context was created with
+    :param what:    "System", or the class of the Force
+    :raises ValueError: if these differ
+    """
+    if now != created:
+        raise ValueError(
+            f"{method}: the {what} has {now} constraints, and its Context was created with {created}. Call "
+            "context.reinitialize(preserveState=True), or change constraints before the Context is created."
+        )
+
+
 def same_force(one: mm.Force, other: mm.Force) -> bool:
     """Whether two proxies stand for one Force. Neither is followed: its System may be gone."""
     return int(one.this) == int(other.this)
@@ -69,10 +90,10 @@ class Multipliers(tuple):
     def __new__(cls, values: Any, force: mm.Force) -> Multipliers:
         self = super().__new__(cls, values)
         self._address = int(force.this)
-        self._first, first = {"expression": 0}, 0
-        for kind, count in _COUNTS.items() if hasattr(force, "getNumDihedrals") else ():
+        self._first, first = {}, 0
+        for kind, count in _numbers(force).items():
             self._first[kind] = first
-            first += getattr(force, count)()
+            first += count
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -86,6 +107,13 @@ class Multipliers(tuple):
                 raise ValueError(f"getMultipliers: {item.kind} {int(item)} has no multiplier.")
             item = self._first[item.kind] + int(item)
         return super().__getitem__(item)
+
+
+def _numbers(force):
+    """How many constraints of each kind a Force has, in the order of its getMultipliers()."""
+    if not hasattr(force, "getNumDihedrals"):
+        return {"expression": force.getNumConstraints()}
+    return {kind: getattr(force, count)() for kind, count in _COUNTS.items()}
 
 
 def return_indices(*classes: type) -> None:
@@ -109,13 +137,16 @@ def _reading(method):
     @wraps(method)
     def getMultipliers(self, context, asNumpy=False):
         values = method(self, context, asNumpy)
+        require_same_count(sum(_numbers(self).values()), len(values), type(self).__name__, "getMultipliers")
         return values if asNumpy else Multipliers(values, self)
 
     return getMultipliers
 
 
 def refuse_indices_of_forces(cls: type) -> None:
-    """Let computeBlueMoon(), which counts through all Forces and knows no System, refuse an index of one of them."""
+    """Let computeBlueMoon(), which counts through all Forces and knows no System, refuse an index of one of them, and
+    one of multiplierIndex() in a System that has more constraints than the Context. (Where it had fewer, the index may
+    still be right.)"""
     method = cls.computeBlueMoon
 
     @wraps(method)
@@ -127,6 +158,9 @@ def refuse_indices_of_forces(cls: type) -> None:
                     "constraints count, in the order of getMultipliers(). Type "
                     "openmmconstraints.multiplierIndex(system, index)."
                 )
+            if isinstance(index, MultiplierIndex):
+                created = len(self.getConstraintWorks(asNumpy=True))
+                require_same_count(max(index.constraints, created), created, "System", "computeBlueMoon")
         return method(self, constraints)
 
     cls.computeBlueMoon = computeBlueMoon

@@ -14,6 +14,7 @@ from openmm import unit
 from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.integrators import current_integrator, velocity_lag
 from openmmconstraints.inspection.kinds import own_force
+from openmmconstraints.inspection.numbering import require_unchanged
 from openmmconstraints.inspection.system import particle_masses
 from openmmconstraints.wrapper import ConstraintForceIntegrator
 
@@ -41,6 +42,8 @@ def computeConstraintForces(context: mm.Context) -> unit.Quantity:
     ------
     TypeError
         if the integrator is not one of this package's
+    ValueError
+        if the System has other constraints than when its Context was created
     openmm.OpenMMException
         if the constraints are singular, or a Context parameter was set and the positions have not been projected since
     """
@@ -65,7 +68,7 @@ def computeConstraintVirial(context: mm.Context) -> unit.Quantity:
 
     Raises
     ------
-    TypeError, openmm.OpenMMException
+    TypeError, ValueError, openmm.OpenMMException
         as computeConstraintForces()
     """
     return _readings(context, "computeConstraintVirial")[1]
@@ -80,6 +83,7 @@ def _readings(context: mm.Context, name: str) -> tuple[unit.Quantity, unit.Quant
         f"{name}: the Context has {{}}, and constraint forces need an integrator of openmmconstraints. Use one: its "
         "computeMultipliers() and getConstraintForces() are readings, too.",
     )
+    require_unchanged(context.getSystem(), integrator, name)
     groups = integrator.getIntegrationForceGroups()
     state = context.getState(positions=True, velocities=True, forces=True, groups=groups)
     masses = particle_masses(context.getSystem())

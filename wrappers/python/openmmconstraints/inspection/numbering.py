@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import openmm as mm
 
-from openmmconstraints._constraint_index import ConstraintIndex, same_force
+from openmmconstraints._constraint_index import ConstraintIndex, MultiplierIndex, require_same_count, same_force
 from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.kinds import (
     BODY,
@@ -28,7 +28,7 @@ from openmmconstraints.inspection.kinds import (
     parameters_of,
     particles_of,
 )
-from openmmconstraints.wrapper import ConstraintForce
+from openmmconstraints.wrapper import ConstraintForce, ConstraintIntegrator
 
 
 @runtime_checkable
@@ -101,6 +101,22 @@ def blocks_of(system: mm.System) -> list[Block]:
     return blocks
 
 
+def count_constraints(system: mm.System) -> int:
+    """How many constraints a System has, those of its Forces too."""
+    last = blocks_of(system)[-1]
+    return last.first + last.size
+
+
+def require_unchanged(system: mm.System, integrator: ConstraintIntegrator, method: str) -> None:
+    """Refuse readings of a Context whose System has got other constraints since.
+
+    :param integrator: of the Context
+    :raises ValueError: if the System has another number of them
+    """
+    created = len(integrator.getConstraintWorks(asNumpy=True))  # the reading that costs least
+    require_same_count(count_constraints(system), created, "System", method)
+
+
 def block_of(blocks: Sequence[Block], number: int) -> tuple[Block, int]:
     """Where a constraint is: its block, and its index there.
 
@@ -133,7 +149,9 @@ def multiplierIndex(system: mm.System, constraint: Chosen) -> int:
     """
     require(mm.System, system, "multiplierIndex")
     [one] = chosen_constraints([constraint], "multiplierIndex")
-    return place_of(system, one, "multiplierIndex")
+    place = MultiplierIndex(place_of(system, one, "multiplierIndex"))
+    place.constraints = count_constraints(system)
+    return place
 
 
 def chosen_constraints(given: Chosen | Iterable[Chosen], method: str) -> list[Chosen]:
@@ -173,8 +191,7 @@ def place_of(system: mm.System, constraint: Chosen, method: str) -> int:
         return _of_force(blocks_of(system), force, kinds[0] if kinds else None, whole(index), method)
     if isinstance(constraint, Found):
         return constraint.find_in(system)
-    blocks = blocks_of(system)
-    return _within(whole(constraint), 0, blocks[-1].first + blocks[-1].size, method)
+    return _within(whole(constraint), 0, count_constraints(system), method)
 
 
 def is_one(given: Any) -> bool:

@@ -28,8 +28,10 @@ from openmmconstraints.inspection.numbering import (
     block_of,
     blocks_of,
     chosen_constraints,
+    count_constraints,
     is_plain,
     place_of,
+    require_unchanged,
 )
 from openmmconstraints.reporters.blocking import MeanForce, WeightedAverage
 from openmmconstraints.reporters.rows import RowFile, latest, parse, read_lines, step_of
@@ -130,7 +132,7 @@ class BlueMoonReporter:
         """
         if isnan(self._kT):
             integrator = current_integrator(simulation.integrator, _FOREIGN)
-            self._indices = self._resolve(simulation, len(integrator.computeMultipliers()))
+            self._indices = self._resolve(simulation, integrator)
             integrator.computeBlueMoon(self._indices)
             names = names_of_simulation(simulation)
             self._labels = [coordinate_label(simulation.system, names, k) for k in self._indices]
@@ -188,17 +190,12 @@ class BlueMoonReporter:
             )
         return BOLTZMANN * integrator.getTemperature().value_in_unit(unit.kelvin)
 
-    def _resolve(self, simulation: app.Simulation, count: int) -> list[int]:
+    def _resolve(self, simulation: app.Simulation, integrator: ConstraintIntegrator) -> list[int]:
         """Indices in the order of getMultipliers()."""
         system, blocks = simulation.system, blocks_of(simulation.system)
-        now = blocks[-1].first + blocks[-1].size
-        if now != count:
-            raise ValueError(
-                f"BlueMoonReporter: the System has {now} constraints, and its Context was created with {count}. "
-                "Call simulation.context.reinitialize(preserveState=True)."
-            )
+        require_unchanged(system, integrator, "BlueMoonReporter")
         if self._coordinates is None:
-            if count == 0:
+            if count_constraints(system) == 0:
                 raise ValueError("BlueMoonReporter: the System has no constraint that could hold a coordinate.")
             number = _default(blocks)
             _warn_of_moved(system, blocks, number, "without coordinates= the last constraint is taken, which")

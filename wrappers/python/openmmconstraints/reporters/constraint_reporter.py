@@ -24,6 +24,7 @@ from openmmconstraints.inspection.numbering import (
     chosen_constraints,
     is_one,
     place_of,
+    require_unchanged,
 )
 from openmmconstraints.inspection.values import Measured, Moment, distinct, measure, measure_system
 from openmmconstraints.reporters.rows import RowFile
@@ -109,10 +110,11 @@ class ConstraintReporter:
 
         :raises TypeError: if the integrator is not one of this package's
         :raises ValueError: if there is no such constraint, or none at all, or a file that is to be continued is another
-            run's
+            run's, or if the System has other constraints than when its Context was created
         """
         if not self._places:
-            current_integrator(simulation.integrator, _FOREIGN)
+            integrator = current_integrator(simulation.integrator, _FOREIGN)
+            require_unchanged(simulation.system, integrator, _NAME)
             places = _resolve(simulation.system, self._choices)
             header = _header(_measure(simulation.system, places, Moment.of(simulation.context)))
             self._file.begin(header, simulation.currentStep)
@@ -121,8 +123,12 @@ class ConstraintReporter:
         return {"steps": steps, "periodic": False, "include": ["positions"]}
 
     def report(self, simulation: app.Simulation, state: mm.State) -> None:
-        """Write a row of the present state."""
+        """Write a row of the present state.
+
+        :raises ValueError: if the System has other constraints than when its Context was created
+        """
         integrator = current_integrator(simulation.integrator, _FOREIGN)
+        require_unchanged(simulation.system, integrator, _NAME)
         multipliers = integrator.computeMultipliers(asNumpy=True)
         own = own_integrators(simulation.integrator)
         works = sum(one.getConstraintWorks(asNumpy=True).value_in_unit(_ENERGY) for one in own)

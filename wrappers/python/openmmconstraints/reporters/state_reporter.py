@@ -14,6 +14,7 @@ from openmm import app, unit
 from openmmconstraints.inspection.arguments import to_count
 from openmmconstraints.inspection.integrators import current_integrator, own_integrators
 from openmmconstraints.inspection.labels import constraint_label, particle_names
+from openmmconstraints.inspection.numbering import require_unchanged
 from openmmconstraints.inspection.pressure import computePressure
 from openmmconstraints.reporters.rows import continue_file, open_rows, require_writable
 from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator
@@ -214,9 +215,7 @@ class ConstraintStateReporter(app.StateDataReporter):
             "Constraint Error": lambda: summary.maxError,
             "Iterations": lambda: summary.iterations,
             "Worst Constraint": lambda: worst if worst >= 0 else "--",
-            "Worst Constraint Particles": lambda: (
-                constraint_label(simulation.system, self._names, worst) if worst >= 0 else "--"
-            ),
+            "Worst Constraint Particles": lambda: self._worst_particles(simulation.system, integrator, worst),
             "Constraint Virial (kJ/mole)": lambda: _trace(integrator),
             "Constraint Pressure (bar)": lambda: _constraint_pressure(integrator, state),
             "Pressure (bar)": lambda: computePressure(simulation.context).value_in_unit(unit.bar),
@@ -227,6 +226,10 @@ class ConstraintStateReporter(app.StateDataReporter):
             ),
         }
         return [getters[name]() for name, wanted in self._own.items() if wanted]
+
+    def _worst_particles(self, system: mm.System, integrator: ConstraintIntegrator, worst: int) -> str:
+        require_unchanged(system, integrator, "ConstraintStateReporter")
+        return constraint_label(system, self._names, worst) if worst >= 0 else "--"
 
 
 def _trace(integrator: ConstraintIntegrator) -> float:
