@@ -370,6 +370,25 @@ def test_an_energy_that_is_not_finite_though_forces_are():
         mc.minimize(context)
 
 
+@pytest.mark.parametrize("integrator", [mc.RattleIntegrator, mm.VerletIntegrator])
+def test_a_context_without_positions_stays_without(integrator):
+    system, force = mm.System(), mc.ConstraintForce()
+    for _ in range(2):
+        system.addParticle(12)
+    force.addDistance(0, 1, 0.1)
+    system.addForce(force)
+    mc.replaceSolver(system)
+    context = mm.Context(system, integrator(0.001), REFERENCE)
+    context.setVelocities([[0, 0.1, 0], [0, -0.1, 0]])
+    for _ in range(2):
+        for action in (lambda: mc.minimize(context), lambda: context.getIntegrator().step(1)):
+            with pytest.raises(mm.OpenMMException, match="Particle positions have not been set"):
+                action()
+    context.setPositions([[0, 0, 0], [0.11, 0, 0]])
+    assert mc.minimize(context).converged
+    assert positions_of(context) == pytest.approx(np.array([[0.005, 0, 0], [0.105, 0, 0]]), abs=1e-6)
+
+
 def test_constraints_that_cannot_be_solved_at_the_start():
     system = mm.System()
     for _ in range(3):

@@ -106,6 +106,7 @@ def minimize(
     if reporter is not None and not isinstance(reporter, mm.MinimizationReporter):
         raise TypeError(f"minimize: the reporter must be an openmm.MinimizationReporter, not {type(reporter).__name__}")
     if _is_replaced(context):
+        _require_positions(context)
         with _beside(context) as other:
             return _minimize(other, wanted, most, reporter)
     return _minimize(context, wanted, most, reporter)
@@ -113,6 +114,7 @@ def minimize(
 
 def _minimize(context: mm.Context, wanted: float, most: int, reporter: mm.MinimizationReporter | None) -> Minimum:
     integrator = current_integrator(context.getIntegrator(), _FOREIGN)
+    _require_positions(context)
     velocities = context.getState(positions=True, velocities=True).getVelocities(asNumpy=True)
     with _restored_if_raised(context), _tightened(integrator):
         surface = _Surface(context, integrator)
@@ -146,6 +148,19 @@ def _minimize(context: mm.Context, wanted: float, most: int, reporter: mm.Minimi
         surface.evaluations,
         surface.largest_move * unit.nanometer,
     )
+
+
+def _require_positions(context: mm.Context) -> None:
+    """Refuse a Context without positions before they are read: those read are zeros, and a checkpoint that is loaded
+    counts as positions. Only forces make OpenMM look; of no group here, so that none are computed.
+
+    :raises OpenMMException: if positions have not been set
+    """
+    try:
+        context.getState(forces=True, groups=0)
+    except mm.OpenMMException as error:
+        if "positions have not been set" in str(error):
+            raise  # anything else, such as positions off the constraints, is what the projection is for
 
 
 def _is_replaced(context: mm.Context) -> bool:
