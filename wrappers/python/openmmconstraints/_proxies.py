@@ -3,6 +3,7 @@
 """Copies, pickles and a readable repr for the classes of the compiled wrapper."""
 
 import copy
+from functools import wraps
 
 import openmm
 
@@ -28,16 +29,24 @@ def keep_system(force, system):
 
 
 def complete(*classes, records=()):
-    """Make copy, deepcopy and pickle work for `classes` and give `records` (plain structs) a repr.
+    """Make copy, deepcopy and pickle work for `classes` and for `records` (plain structs), which get a repr, too, and
+    are equal if their fields are.
 
     The methods that a plugin's class inherits from Force and Integrator return a copy with the base type's handle,
     which no method of the class accepts. These methods go through XML and the class's own cast() instead.
+    A copy of a record has its fields in Python and no C++ object, since C++ lets nobody set them.
     """
     for cls in classes:
         for function in (_fromXML, __copy__, __deepcopy__, __reduce__, __getstate__, __setstate__):
             setattr(cls, getattr(function, "__name__", "_fromXML"), function)
     for cls in records:
-        cls.__repr__ = _record_repr
+        for name in _fields(cls):
+            setattr(cls, name, _kept(name, vars(cls)[name]))
+        if hasattr(cls, "str"):
+            cls.str = _kept_text(cls.str)
+        for function in (__eq__, __hash__):
+            setattr(cls, function.__name__, function)
+        cls.__repr__, cls.__reduce__ = _record_repr, _record_reduce
 
 
 @classmethod
@@ -74,6 +83,46 @@ def __setstate__(self, attributes):
     self.__dict__.update(attributes)
 
 
+def _fields(cls):
+    """The names of a record's fields."""
+    return [name for name, value in vars(cls).items() if isinstance(value, property) and name != "thisown"]
+
+
+def _values(record):
+    return {name: getattr(record, name) for name in _fields(type(record))}
+
+
+def _kept(name, field):
+    """A field of the C++ object, or of a copy."""
+    return property(lambda self: self.__dict__[name] if name in self.__dict__ else field.fget(self), doc=field.__doc__)
+
+
+def _kept_text(method):
+    @wraps(method)
+    def str(self):
+        return self.__dict__["_text"] if "_text" in self.__dict__ else method(self)
+
+    return str
+
+
+def __eq__(self, other):
+    return _values(self) == _values(other) if type(self) is type(other) else NotImplemented
+
+
+def __hash__(self):
+    return hash(tuple(_values(self).values()))
+
+
 def _record_repr(self):
-    fields = (name for name, value in vars(type(self)).items() if isinstance(value, property) and name != "thisown")
-    return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
+    return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in _values(self).items())})"
+
+
+def _record_reduce(self):
+    text = {"_text": self.str()} if hasattr(self, "str") else {}
+    return _restored, (type(self), {**_values(self), **text})
+
+
+def _restored(cls, values):
+    record = cls.__new__(cls)
+    record.__dict__.update(values)
+    return record
