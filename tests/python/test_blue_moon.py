@@ -206,6 +206,30 @@ def test_csv_can_be_averaged_again(tmp_path):
             assert again.samples == result.samples
 
 
+def test_mistakes_in_reading_a_file(tmp_path):
+    system, _, positions = dimer()
+    simulation = simulate(system, langevin(), positions)
+    path = tmp_path / "force.csv"
+    reporter = mc.BlueMoonReporter(path, 5, 0)
+    simulation.reporters.append(reporter)
+    simulation.step(20)
+    assert read_mean_force(path, TEMPERATURE, 3, -1).samples == 1
+    for temperature in (0, -1, np.inf, np.nan):
+        with pytest.raises(ValueError, match=f"the temperature cannot be {temperature} K"):
+            read_mean_force(path, temperature)
+    for skip, message in ((-1, "0 or more, not -1"), (0.5, "0 or more, not 0.5"), (4, "has 4 samples, and skip=4")):
+        with pytest.raises(ValueError, match=message):
+            read_mean_force(path, TEMPERATURE, skip=skip)
+    for index in (1, -2):
+        with pytest.raises(IndexError, match=rf"there is no coordinate {index}: '.*force.csv' has 1, 0 to 0"):
+            read_mean_force(path, TEMPERATURE, index=index)
+        with pytest.raises(IndexError, match=f"there is no coordinate {index}: this reporter has 1, 0 to 0"):
+            reporter.getMeanForce(index)
+    for temperature in (np.inf, np.nan):
+        with pytest.raises(ValueError, match="the temperature cannot be"):
+            mc.BlueMoonReporter(None, 5, 0, temperature)
+
+
 def test_file_object_and_append(tmp_path):
     system, _, positions = dimer()
     simulation = simulate(system, langevin(), positions)

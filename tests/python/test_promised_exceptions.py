@@ -317,7 +317,9 @@ PROMISES: dict[str, Row] = {
     "no temperature": (
         lambda _: simulate(mc.BlueMoonReporter(None, 5), mc.RattleIntegrator(0.001)), ValueError, "has no temperature"
     ),
-    "a coordinate that the reporter has not": (lambda _: mean_force_of(1), IndexError, "range"),
+    "a coordinate that the reporter has not": (
+        lambda _: mean_force_of(1), IndexError, "getMeanForce: there is no coordinate 1: this reporter has 1, 0 to 0"
+    ),
     "an integrator that reports no multipliers": (lambda _: foreign_reporter(), TypeError, "VerletIntegrator reports"),
     "a constraint that moves": (lambda _: blue_moon([0], rate=0.1), mm.OpenMMException, "move in time"),
     "a constraint that is not there": (lambda _: blue_moon([1]), mm.OpenMMException, "there is no constraint 1"),

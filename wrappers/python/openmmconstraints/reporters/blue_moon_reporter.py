@@ -7,7 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from math import exp, isnan, log, nan
+from math import exp, inf, isnan, log, nan
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, TextIO
 
@@ -112,8 +112,8 @@ class BlueMoonReporter:
         self._temperature: float | None = None
         if temperature is not None:
             self._temperature = to_number(temperature, "kelvin", "BlueMoonReporter", "temperature")
-            if not self._temperature >= 0:
-                raise ValueError(f"BlueMoonReporter: the temperature cannot be {self._temperature} K")
+            if not 0 <= self._temperature < inf:
+                raise ValueError(f"BlueMoonReporter: the temperature cannot be {self._temperature:g} K.")
         self._kT = nan  # until the first step is asked for
         self._indices: list[int] = []
         self._labels: list[tuple[str, str]] = []  # what each is, and the unit of a force along it
@@ -174,7 +174,7 @@ class BlueMoonReporter:
             is, by names of atoms where the System has them (setTopology()) or the Simulation's Topology
         :raises IndexError: if there is no such coordinate
         """
-        index = range(self._size)[index]
+        index = _place(index, self._size, "getMeanForce", "this reporter")
         estimate = self._average.estimate(index)
         if not self._labels:  # no step was taken
             return estimate
@@ -219,9 +219,14 @@ def read_mean_force(
     :param temperature: of the ensemble (K)
     :param skip:        how many samples of the beginning are left out
     :param index:       which of the reporter's coordinates
-    :raises ValueError: if the file is not a BlueMoonReporter's, or more than one, or has no samples but those left out
+    :raises IndexError: if the file has no such coordinate
+    :raises ValueError: if the file is not a BlueMoonReporter's, or more than one, or has no samples but those left out,
+        or if `temperature` or `skip` cannot be
     """
-    kT = BOLTZMANN * to_number(temperature, "kelvin", "read_mean_force", "temperature")
+    kelvin = to_number(temperature, "kelvin", "read_mean_force", "temperature")
+    if not 0 < kelvin < inf:
+        raise ValueError(f"read_mean_force: the temperature cannot be {kelvin:g} K. Give that of the run.")
+    kT, skip = BOLTZMANN * kelvin, to_count(skip, "read_mean_force", "skip", least=0)
     path = fspath(file)
     lines, _ = read_lines(path)
     columns = lines[0].split(",") if lines else []
@@ -229,7 +234,8 @@ def read_mean_force(
         found = f"its first line is {lines[0][:60]!r}" if lines else "it is empty"
         raise ValueError(f"read_mean_force: '{path}' was not written by a BlueMoonReporter: {found}.")
     z, count = columns.index("Z"), (len(columns) - 3) // 4
-    force, correction = (start + range(count)[index] for start in (z - count, z + 1))
+    place = _place(index, count, "read_mean_force", f"'{path}'")
+    force, correction = z - count + place, z + 1 + place
 
     def step_of_whole(line: str) -> int:
         if len([float(value) for value in line.split(",")]) != len(columns):
@@ -244,6 +250,16 @@ def read_mean_force(
         values = [float(value) for value in line.split(",")]
         average.add(-0.5 * log(values[z]), np.array([values[force] + kT * values[correction]]))
     return replace(average.estimate(), coordinate=f"constraint {columns[force].removeprefix('lambda_')}")
+
+
+def _place(index: int, count: int, method: str, where: str) -> int:
+    """The place of one of `count` coordinates; negative ones count from the end.
+
+    :raises IndexError: if there is none
+    """
+    if not -count <= index < count:
+        raise IndexError(f"{method}: there is no coordinate {index}: {where} has {count}, 0 to {count - 1}.")
+    return range(count)[index]
 
 
 def _warn_of_moved(system: mm.System, blocks: Sequence[Block], number: int, what: str) -> None:
