@@ -326,6 +326,27 @@ def test_mistakes_in_arguments():
         fe.mean_force_profile(chain, START, DIHEDRAL, VALUES, mc.RattleIntegrator(0.001), 10, **QUIET)
 
 
+@pytest.mark.parametrize("run", [fe.pull, fe.mean_force_profile])
+def test_positions_and_seeds_that_cannot_be(run, tmp_path):
+    lost = np.array(START)
+    lost[2:, 1] = np.nan
+    with pytest.raises(ValueError, match=r"position of particle 2 \(and of 1 more\) is .* nm, which is not finite"):
+        run(chain, lost, DIHEDRAL, [2, 2.2], langevin(), 10, **QUIET)
+    for seed, error in ((-1, ValueError), (0.5, TypeError), ("1", TypeError)):
+        with pytest.raises(error, match=f"seed must be a whole number, 0 or more, not {seed!r}; None makes"):
+            run(chain, START, DIHEDRAL, [2, 2.2], langevin(), 10, seed=seed, **QUIET)
+    for of_windows in (fe.mean_force_profile, fe.run_windows):
+        folder = tmp_path / of_windows.__name__
+        with pytest.raises(ValueError, match="seed must be"):
+            of_windows(chain, START[:2], DIHEDRAL, [2, 2.2], langevin(), 10, seed=-1, folder=folder, **QUIET)
+        assert not folder.exists()
+
+
+def test_a_window_at_positions_that_are_not_finite():
+    with pytest.raises(ValueError, match=r"position of particle 3 is \[inf .* not finite"):
+        fe.run_window(chain, [*START[:3], [np.inf, 0, 0]], DIHEDRAL, 2, langevin(), 10, platform="Reference")
+
+
 def test_windows_too_short_for_an_error_are_named():
     with pytest.warns(UserWarning, match="too few independent samples for an error estimate at 2, 2.2"):
         profile = fe.mean_force_profile(

@@ -168,8 +168,8 @@ def mean_force_profile(
         )
     steps, equilibration, interval = check_lengths(steps, equilibration, interval)  # before the pull
     check_executor(executor)
-    make_folder(folder)
     seeds = make_seeds(seed, 2)
+    make_folder(folder)
     where: dict[str, Any] = {"platform": platform, "properties": properties, "progress": progress}
     starts = pull(system, positions, coordinate, values, integrator, pull_steps, seed=seeds[0], **where)
     windows = run_windows(

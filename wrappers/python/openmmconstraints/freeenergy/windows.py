@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, field, replace
 from math import ceil
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -112,7 +113,7 @@ def run_window(
     try:
         source = _load(system)
         if are_plain(coordinate, [given]):
-            x, _ = positions_of(source, positions, "freeenergy")
+            x = _finite_positions(source, positions)
             require_nanometers(coordinate, [value], coordinate.measure(source, x))
         start = source, positions, coordinate, value, 0.0, integrator, seed, platform, properties
         simulation = _start(*start, "Start from positions near the value: pull() makes them.")
@@ -160,8 +161,8 @@ def pull(
     Raises
     ------
     ValueError
-        if plain lengths must be in angstroms, because a tenth of them is near the positions, or if a constraint of the
-        System holds the coordinate already
+        if plain lengths must be in angstroms, because a tenth of them is near the positions, if a constraint of the
+        System holds the coordinate already, if a position is not finite, or if the seed is negative
     WindowError
         if the run fails
     """
@@ -170,7 +171,7 @@ def pull(
     values = coordinate.to_numbers(given)
     steps = to_count(steps, "freeenergy", "steps from one value to the next", least=0)
     source = _load(system)
-    now, _ = positions_of(source, positions, "freeenergy")
+    now = _finite_positions(source, positions)
     spacing = np.median(np.abs(np.diff(values))) if len(values) > 1 else 0.0
     measured = coordinate.measure(source, now)
     if are_plain(coordinate, given):
@@ -245,7 +246,7 @@ def run_windows(
     ------
     ValueError
         if plain lengths must be in angstroms, because a tenth of them is near the positions, if a constraint of the
-        System holds the coordinate already, or if the folder holds windows of another run
+        System holds the coordinate already, if the folder holds windows of another run, or if the seed is negative
     WindowError
         if a window fails; those that have not begun are cancelled
     """
@@ -259,6 +260,7 @@ def run_windows(
         )
     check_lengths(steps, options.get("equilibration", 0), options.get("interval", 10))
     check_executor(executor)
+    seeds = make_seeds(seed, len(values))
     if executor is not None:
         platform = choose_platform(platform).getName()
         if properties is None and platform == "CPU":
@@ -279,7 +281,7 @@ def run_windows(
             "file": None if folder is None else Path(folder).absolute() / f"window-{number:03}.csv",
             **options,
         }
-        for number, (value, window_seed) in enumerate(zip(values, make_seeds(seed, len(values)), strict=True))
+        for number, (value, window_seed) in enumerate(zip(values, seeds, strict=True))
     ]
     with progress_bar("windows", len(tasks), progress) as advance:
         if executor is None:
@@ -379,7 +381,7 @@ def _start(
     simulation = app.Simulation(
         app.Topology(), system, integrator, choose_platform(platform), None if properties is None else dict(properties)
     )
-    simulation.context.setPositions(positions_of(system, positions, "freeenergy")[0])
+    simulation.context.setPositions(_finite_positions(system, positions))
     moved = project(integrator)
     if remedy:
         warn_of_move(moved, integrator, f"freeenergy: the start at {coordinate.label} = {value:g} was moved", remedy)
@@ -401,10 +403,34 @@ def _load(system: SystemSource) -> mm.System:
     return copy.deepcopy(system)
 
 
+def _finite_positions(system: mm.System, positions: Any) -> np.ndarray:
+    """Positions that users give, nm.
+
+    :raises TypeError, ValueError: see positions_of(), and if one is NaN or infinite
+    """
+    x, _ = positions_of(system, positions, "freeenergy")
+    lost = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    if len(lost):
+        more = "" if len(lost) == 1 else f" (and of {len(lost) - 1} more)"
+        raise ValueError(
+            f"freeenergy: the position of particle {lost[0]}{more} is {x[lost[0]]} nm, which is not finite. Take "
+            "positions from before the run failed that wrote them."
+        )
+    return x
+
+
 def _positions(simulation: app.Simulation) -> np.ndarray:
     return simulation.context.getState(positions=True).getPositions(asNumpy=True).value_in_unit(unit.nanometer)
 
 
 def make_seeds(seed: int | None, count: int) -> list[int]:
-    """Independent seeds; new ones every time for None. None of them is 0, for which OpenMM draws one."""
+    """Independent seeds; new ones every time for None. None of them is 0, for which OpenMM draws one.
+
+    :raises TypeError, ValueError: if the seed is neither None nor a whole number, 0 or more
+    """
+    if seed is not None and not (isinstance(seed, Integral) and seed >= 0):
+        error = ValueError if isinstance(seed, Integral) else TypeError
+        raise error(
+            f"freeenergy: seed must be a whole number, 0 or more, not {seed!r}; None makes a new one every time."
+        )
     return [int(s) % (2**31 - 1) + 1 for s in np.random.SeedSequence(seed).generate_state(count)]
