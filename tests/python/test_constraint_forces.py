@@ -301,6 +301,22 @@ def test_virtual_sites_and_compound_integrators():
     assert mc.computeConstraintForces(context)._value == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.parametrize("place", [0, 1])
+def test_messages_name_a_force_by_its_index_in_the_system(place):
+    system, force = mm.System(), mc.ConstraintForce()
+    for _ in range(2):
+        system.addParticle(12)
+    force.addDistance(0, 1, 0.2)
+    spring = mm.HarmonicBondForce()
+    spring.setUsesPeriodicBoundaryConditions(True)
+    for each in (force, spring) if place == 0 else (spring, force):
+        system.addForce(each)
+    context = mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    context.setPositions([[0.1, 0, 0], [0.1, 0, 0]])  # where the distance has no gradient
+    with pytest.raises(mm.OpenMMException, match=f"distance 0 of the ConstraintForce with index {place} "):
+        mc.computeConstraintForces(context)
+
+
 def test_other_integrators_are_refused():
     system = mm.System()
     system.addParticle(1)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 
 import numpy as np
 import openmm as mm
@@ -106,8 +105,12 @@ def _readings(context: mm.Context, name: str) -> tuple[unit.Quantity, unit.Quant
 
 def _bare_system(original: mm.System, state: mm.State, forces: np.ndarray) -> mm.System:
     """A System's particles and constraints, on which constant forces act. Virtual sites, on which no constraint acts,
-    are particles without mass: their forces are among those on others already."""
+    are particles without mass: their forces are among those on others already. Messages name a Force by its index, so
+    an empty Force stands for each of another kind, and those that are added come last."""
     system = mm.System()
+    for force in original.getForces():
+        own = own_force(force)
+        system.addForce(mm.HarmonicBondForce() if own is None else copy.deepcopy(own))
     field = mm.CustomExternalForce("-(fx*x+fy*y+fz*z)")
     for axis in "xyz":
         field.addPerParticleParameter(f"f{axis}")
@@ -122,16 +125,7 @@ def _bare_system(original: mm.System, state: mm.State, forces: np.ndarray) -> mm
         images = mm.CustomBondForce("0")
         images.setUsesPeriodicBoundaryConditions(True)
         system.addForce(images)
-    for force in _constraint_forces(original):
-        system.addForce(force)
     return system
-
-
-def _constraint_forces(system: mm.System) -> Iterator[mm.Force]:
-    """Copies of a System's Forces of this package."""
-    for force in system.getForces():
-        if own := own_force(force):
-            yield copy.deepcopy(own)
 
 
 def _take_state(bare: mm.Context, context: mm.Context, state: mm.State, velocities: np.ndarray) -> None:
