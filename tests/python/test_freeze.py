@@ -117,6 +117,26 @@ def test_again_changes_nothing(model):
     assert str(second) == "froze 3 atoms; removed 3 constraints among massless particles"
 
 
+def test_of_all_atoms_no_motion_is_left_to_be_removed(model):
+    """Also where a virtual site is among them, which has no mass, but no atom that moves either."""
+    system = make_system(model)
+    system.addParticle(0)
+    for force in system.getForces():
+        if isinstance(force, mm.NonbondedForce):
+            force.addParticle(0, 1, 0)
+    system.setVirtualSite(system.getNumParticles() - 1, mm.TwoParticleAverageSite(0, 1, 0.5, 0.5))
+    frozen = mc.freeze(system, range(system.getNumParticles()))
+    assert frozen.allAreMassless
+    assert frozen.motionRemovers == 1
+    assert str(frozen).endswith("; removed the CMMotionRemover, since nothing is left that moves")
+    assert not any(isinstance(force, mm.CMMotionRemover) for force in system.getForces())
+    integrator = mc.RattleIntegrator(0.001)
+    context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+    assert integrator.getNumDegreesOfFreedom() == 0
+    del context
+    assert str(mc.freeze(system, [0])) == "froze 0 atoms"
+
+
 def test_masses_that_were_zero_already_are_seen_to(model):
     by_hand, at_once = make_system(model), make_system(model)
     for p in model.heavy:

@@ -35,6 +35,7 @@ class Frozen:
     moved: int  #: how many System constraints between massless and massive particles went to a ConstraintForce
     force: ConstraintForce | None  #: which took them (the periodic one, if there are two); None: nothing was moved
     motionRemovers: int  #: how many CMMotionRemovers are gone
+    allAreMassless: bool = False  #: whether no particle is left that has a mass
 
     def __repr__(self) -> str:
         return f"Frozen({self})"
@@ -46,7 +47,9 @@ class Frozen:
             parts.append(f"removed {constraints} among massless particles")
         if self.moved:
             parts.append(f"moved {count_of(self.moved, 'constraint')} to massless particles into a ConstraintForce")
-        if self.motionRemovers:
+        if self.motionRemovers and self.allAreMassless:
+            parts.append("removed the CMMotionRemover, since nothing is left that moves")
+        elif self.motionRemovers:
             parts.append("removed the CMMotionRemover, which would remove the motion about the anchors")
         return "; ".join(parts)
 
@@ -57,8 +60,8 @@ def freeze(system: mm.System, atoms: Iterable[Atoms] | app.topology.Residue | ap
     Constraints and rigid bodies of massless particles only are removed, wherever they are listed. System constraints
     between a massless and a massive particle, which OpenMM refuses, move into a ConstraintForce of their own, where the
     massless particle is an anchor. If any constraint has an anchor, the System's CMMotionRemovers are removed: they
-    would take away the motion about it. Rigid bodies with atoms that still move are kept. A second call with the same
-    atoms changes nothing.
+    would take away the motion about it. If no particle has a mass any more, they are removed, too. Rigid bodies with
+    atoms that still move are kept. A second call with the same atoms changes nothing.
 
     Virtual sites follow the atoms that define them. They may be among `atoms` if those atoms are frozen too. A barostat
     moves frozen atoms with their molecules, as OpenMM does with massless particles. If they belong to several
@@ -119,13 +122,13 @@ def freeze(system: mm.System, atoms: Iterable[Atoms] | app.topology.Residue | ap
         force._become(other)
     force = keep_system(_moveAnchoredConstraints(system), system)
     removers = [f for f, other in enumerate(system.getForces()) if isinstance(other, mm.CMMotionRemover)]
-    removers = removers if np.any(is_anchored) else []
+    removers = removers if np.any(is_anchored) or np.all(massless) else []
     for f in reversed(removers):
         system.removeForce(f)
     if apart := what_moves_apart(system, Listing(system)):
         warnings.warn(f"freeze: {apart[0]} {apart[1]}", stacklevel=2)
     removed, moved = (int(np.count_nonzero(which)) for which in (is_gone, is_anchored & is_of_system))
-    return Frozen(tuple(newly), removed, moved, force, len(removers))
+    return Frozen(tuple(newly), removed, moved, force, len(removers), bool(np.all(massless)))
 
 
 def _require_still_sites(system: mm.System, listing: Listing, chosen: list[int], massless: np.ndarray) -> None:
