@@ -308,6 +308,23 @@ def test_a_constraint_that_comes_between_two_rows_stops_the_reporter(bonded):
     assert len(file.getvalue().splitlines()) == 2
 
 
+@pytest.mark.parametrize("reporter", [mc.ConstraintReporter, mc.BlueMoonReporter])
+def test_a_context_that_was_created_anew_with_others_needs_a_new_reporter(bonded, reporter):
+    """The angle is constraint 2 then, and the late distance 1."""
+    system, force, (_, angle, _) = bonded
+    simulation, file = simulate(system), io.StringIO()
+    report(simulation, reporter(file, 1, angle))
+    simulation.context.reinitialize(preserveState=True)
+    simulation.step(1)
+    force.addDistance(0, 3, np.linalg.norm(PLACES[3] - PLACES[0]))
+    simulation.context.reinitialize(preserveState=True)
+    name = reporter.__name__
+    with pytest.raises(ValueError, match=f"has 7 constraints, and had 6 when this reporter began. Use a new {name}"):
+        simulation.step(1)
+    assert len(file.getvalue().splitlines()) == 3
+    report(simulation, reporter(file, 1, angle))
+
+
 def test_an_index_of_all_multipliers_can_be_pickled(bonded):
     system, _, indices = bonded
     index = mc.multiplierIndex(system, indices[1])

@@ -113,8 +113,26 @@ def require_unchanged(system: mm.System, integrator: ConstraintIntegrator, metho
     :param integrator: of the Context
     :raises ValueError: if the System has another number of them
     """
-    created = len(integrator.getConstraintWorks(asNumpy=True))  # the reading that costs least
-    require_same_count(count_constraints(system), created, "System", method)
+    require_same_count(count_constraints(system), count_in_context(integrator), "System", method)
+
+
+def count_in_context(integrator: ConstraintIntegrator) -> int:
+    """How many constraints the Context of an integrator has."""
+    return len(integrator.getConstraintWorks(asNumpy=True))  # the reading that costs least
+
+
+def require_as_at_start(integrator: ConstraintIntegrator, start: int, reporter: str) -> None:
+    """Refuse to go on with a reporter whose Context was created anew with other constraints: places have shifted.
+
+    :param start: how many the Context had when the reporter looked for its constraints
+    :raises ValueError: if it has another number of them
+    """
+    count = count_in_context(integrator)
+    if count != start:
+        raise ValueError(
+            f"{reporter}: the Context has {count} constraints, and had {start} when this reporter began. Use a new "
+            f"{reporter}."
+        )
 
 
 def block_of(blocks: Sequence[Block], number: int) -> tuple[Block, int]:

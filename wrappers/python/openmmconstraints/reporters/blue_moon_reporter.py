@@ -29,8 +29,10 @@ from openmmconstraints.inspection.numbering import (
     blocks_of,
     chosen_constraints,
     count_constraints,
+    count_in_context,
     is_plain,
     place_of,
+    require_as_at_start,
     require_unchanged,
 )
 from openmmconstraints.reporters.blocking import MeanForce, WeightedAverage
@@ -116,6 +118,7 @@ class BlueMoonReporter:
                 raise ValueError(f"BlueMoonReporter: the temperature cannot be {self._temperature:g} K.")
         self._kT = nan  # until the first step is asked for
         self._indices: list[int] = []
+        self._count = 0  # of all constraints, likewise
         self._labels: list[tuple[str, str]] = []  # what each is, and the unit of a force along it
         self._size = 1 if self._coordinates is None else len(self._coordinates)
         self._average = WeightedAverage(self._size)
@@ -138,16 +141,18 @@ class BlueMoonReporter:
             self._labels = [coordinate_label(simulation.system, names, k) for k in self._indices]
             kT = self._thermal_energy(integrator)
             self._file.begin(_header(self._indices), simulation.currentStep)
-            self._kT = kT
+            self._kT, self._count = kT, count_in_context(integrator)
         steps = self._interval - simulation.currentStep % self._interval
         return {"steps": steps, "periodic": None, "include": []}
 
     def report(self, simulation: app.Simulation, state: mm.State) -> None:
         """Take a sample.
 
-        :raises ValueError: if the temperature of the integrator is not the one at the start
+        :raises ValueError: if the temperature of the integrator is not the one at the start, or the Context was created
+            anew with other constraints
         """
         integrator = current_integrator(simulation.integrator, _FOREIGN)
+        require_as_at_start(integrator, self._count, "BlueMoonReporter")
         kT = self._thermal_energy(integrator)
         if kT != self._kT:
             raise ValueError(

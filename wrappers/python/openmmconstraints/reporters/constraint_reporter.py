@@ -22,8 +22,10 @@ from openmmconstraints.inspection.numbering import (
     block_of,
     blocks_of,
     chosen_constraints,
+    count_in_context,
     is_one,
     place_of,
+    require_as_at_start,
     require_unchanged,
 )
 from openmmconstraints.inspection.values import Measured, Moment, distinct, measure, measure_system
@@ -103,6 +105,7 @@ class ConstraintReporter:
         self._interval = to_count(reportInterval, _NAME, "reportInterval")
         self._choices = None if constraints is None else _parse(constraints)
         self._places: list[_Place] = []  # until the first step is asked for
+        self._count = 0  # of all constraints, likewise
         self._file = RowFile(file, append)
 
     def describeNextReport(self, simulation: app.Simulation) -> dict[str, Any]:
@@ -118,16 +121,18 @@ class ConstraintReporter:
             places = _resolve(simulation.system, self._choices)
             header = _header(_measure(simulation.system, places, Moment.of(simulation.context)))
             self._file.begin(header, simulation.currentStep)
-            self._places = places
+            self._places, self._count = places, count_in_context(integrator)
         steps = self._interval - simulation.currentStep % self._interval
         return {"steps": steps, "periodic": False, "include": ["positions"]}
 
     def report(self, simulation: app.Simulation, state: mm.State) -> None:
         """Write a row of the present state.
 
-        :raises ValueError: if the System has other constraints than when its Context was created
+        :raises ValueError: if the System has other constraints than when its Context was created, or the Context was
+            created anew with others
         """
         integrator = current_integrator(simulation.integrator, _FOREIGN)
+        require_as_at_start(integrator, self._count, _NAME)
         require_unchanged(simulation.system, integrator, _NAME)
         multipliers = integrator.computeMultipliers(asNumpy=True)
         own = own_integrators(simulation.integrator)
