@@ -37,6 +37,8 @@ def test_the_tutorial_runs(tmp_path, monkeypatch, capsys):
     assert len(re.findall(r"\d+ K, 0\.[89]\d+ g/ml", printed)) == 5
     assert re.findall(r"(-\d+\.\d{3}) degrees", printed) == ["-80.000", "-40.000"]
     assert re.search(r"dA/dxi of dihedral 6-8-14-16 \(.*\): \S+ ± \S+ kJ/mol/rad, \S+ independent samples", printed)
+    rows = re.findall(r"^ψ at +(-?\d+) degrees: +-?\d+\.\d ± (?:\d+\.\d|nan) kJ/mol/rad$", printed, flags=re.MULTILINE)
+    assert rows == ["-40", "50", "140", "230", "320"]
     assert re.search(r"once round: \S+ ± \S+ kJ/mol", printed)
 
     # φ is held in all windows, and ψ at their values.
