@@ -79,6 +79,11 @@ def others(force: mc.ConstraintForce, system: mm.System) -> None:
         system.addForce(plane)
 
 
+def angle_without_sides(force: mc.ConstraintForce, system: mm.System) -> None:
+    force.addAngle(0, 1, 2, 1.6)
+    force.addDistance(0, 2, length(0, 2))
+
+
 def followed(force: mc.ConstraintForce, system: mm.System) -> None:
     force.addDistance(0, 1, 0.1)
     force.addGlobalParameter("lambda", 0)
@@ -96,6 +101,9 @@ KINDS = {
     "distances": Held(bonds, 5, declared=5, counted=5),
     "angles with their sides": Held(bonds_and_angles, 9, declared=9, counted=9),
     "angle": Held(lambda force, system: force.addAngle(0, 1, 2, 1.6), 1, uncounted=("1 angle",)),
+    "angle beside the distance of its ends": Held(
+        angle_without_sides, 2, declared=1, counted=1, uncounted=("1 angle",)
+    ),
     "straight angle": Held(straight, 4, declared=2, counted=2, uncounted=("1 angle",), positions=ON_A_LINE),
     "body": Held(lambda force, system: force.addRigidBody(range(6), CHAIN), 12, declared=12, counted=12),
     "linear body": Held(
@@ -107,7 +115,7 @@ KINDS = {
         positions=ON_A_LINE,
     ),
     "redundant distances": Held(all_distances, 12, moved=3, counted=12),
-    "line of distances": Held(line, 4, counted=3, uncounted=("linear rigid bodies",), positions=ON_A_LINE),
+    "line of distances": Held(line, 4, counted=3, uncounted=("1 linear rigid body",), positions=ON_A_LINE),
     "dihedral, centroids, planes": Held(others, 4, uncounted=("1 dihedral", "1 centroid distance", "2 expressions")),
     "distance that follows a parameter": Held(followed, 1, uncounted=("1 distance",)),
     "distance to an anchor": Held(anchored, 1, uncounted=("1 distance",)),

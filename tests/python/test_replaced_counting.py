@@ -50,6 +50,17 @@ def test_the_summary_counts_each_kind(kind, remover):
         assert "multiply" not in str(added)
 
 
+def test_an_angle_that_follows_from_distances_is_not_named():
+    """It takes no degree of freedom; the dihedral does."""
+    _, system = build("distances")
+    force = mc.ConstraintForce.cast(system.getForce(system.getNumForces() - 1))
+    force.addDistance(0, 2, length(0, 2))
+    force.addAngle(0, 1, 2, angle(0, 1, 2))
+    force.addDihedral(0, 1, 2, 3, 1.0)
+    added = mc.replaceSolver(system)
+    assert (added.independent, added.counted, added.uncounted) == (7, 6, ("1 dihedral",))
+
+
 def test_the_summary_counts_molecules():
     added = mc.replaceSolver(system := benzene(3).create("Rigid"))
     assert (added.independent, added.counted, added.moved) == (3 * 30, 3 * 30, 3 * 36)
@@ -297,7 +308,12 @@ def test_andersen_thermostats_are_refused_where_they_would_count_wrong(kind):
     _, system = build(kind, mm.AndersenThermostat(300, 1))
     mc.replaceSolver(system)
     integrator = mm.VerletIntegrator(0.001)
-    if kind in ("angle", "dihedral, centroids, planes", "distance that follows a parameter"):
+    if kind in (
+        "angle",
+        "angle beside the distance of its ends",
+        "dihedral, centroids, planes",
+        "distance that follows a parameter",
+    ):
         with pytest.raises(mm.OpenMMException, match="AndersenThermostat cannot be combined"):
             mm.Context(system, integrator, REFERENCE)
         return

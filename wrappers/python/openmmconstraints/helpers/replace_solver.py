@@ -6,27 +6,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import openmm as mm
-from openmm import app, unit
+from openmm import app
 
 from openmmconstraints._proxies import keep_system
 from openmmconstraints.helpers.counts import count_of
+from openmmconstraints.helpers.held_pairs import Pair, held_pairs, name_uncounted, pair_of
 from openmmconstraints.helpers.topology import keep_topology
 from openmmconstraints.inspection.arguments import require
-from openmmconstraints.inspection.kinds import ANGLE, BODY, DISTANCE, NOUNS, RECOGNIZED, REDUNDANT
+from openmmconstraints.inspection.kinds import RECOGNIZED, REDUNDANT
 from openmmconstraints.inspection.labels import require_same_size
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.inspection.molecules import BAROSTATS, molecules_of
 from openmmconstraints.inspection.positions import positions_of
 from openmmconstraints.inspection.system import replacing_force, temperature_factor
 from openmmconstraints.wrapper import ConstraintForce, RattleIntegrator, _diagnose
-
-Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,7 +170,7 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     force.setUsesPeriodicBoundaryConditions(listing.periodic_system)
     moved = _move(system, listing, force, _to_be_moved(listing, found, independent))
     number_moved = before - system.getNumConstraints()
-    counted = {_pair(listing.of(k)) for k in listing.counted.tolist()} - moved
+    counted = {pair_of(listing.of(k)) for k in listing.counted.tolist()} - moved
     declared = _declare(system, listing, counted, independent)
     asked_by = _declare_of_massless(system, listing, x) if system.getNumConstraints() == 0 else set()
     force.setCountedPairs(sorted(declared | asked_by))
@@ -183,7 +182,11 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     removes = any(isinstance(other, mm.CMMotionRemover) for other in system.getForces())
     massive = int(np.count_nonzero(listing.masses > 0))
     degrees = None if independent is None else 3 * massive - independent - 3 * removes
-    uncounted = _uncounted(system, listing, counted | declared) if independent not in (None, number) else ()
+    uncounted: tuple[str, ...] = ()
+    if independent is not None and number != independent:
+        uncounted = name_uncounted(system, listing, found, counted | declared)
+        if not uncounted and number < independent:
+            uncounted = ("other constraints",)
     return ReplacedSolver(
         force,
         len(declared),
@@ -195,10 +198,6 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     )
 
 
-def _pair(particles: tuple[int, ...]) -> Pair:
-    return min(particles), max(particles)
-
-
 def _to_be_moved(listing: Listing, found: Mapping[str, Any], independent: int | None) -> list[int]:
     """System constraints that OpenMM refuses, repeated ones and those with an anchor, and others that follow from the
     rest, as many as there are beyond the independent ones."""
@@ -206,9 +205,9 @@ def _to_be_moved(listing: Listing, found: Mapping[str, Any], independent: int | 
     counted = listing.counted.tolist()
     refused = sorted(set(listing.own.tolist()).difference(counted))
     for k in counted:
-        if _pair(listing.of(k)) in known:
+        if pair_of(listing.of(k)) in known:
             refused.append(k)
-        known.add(_pair(listing.of(k)))
+        known.add(pair_of(listing.of(k)))
     surplus = 0 if independent is None else len(known) - independent
     following = set(found["absorbed"])
     for group in found["groups"]:
@@ -233,8 +232,8 @@ def _move(system: mm.System, listing: Listing, force: ConstraintForce, constrain
         force.addDistance(first, second, float(listing.target[k]))
     for index in sorted((int(listing.index[k]) for k in constraints), reverse=True):
         system.removeConstraint(index)
-    staying = {_pair(listing.of(k)) for k in set(listing.own.tolist()).difference(constraints)}
-    return {_pair(listing.of(k)) for k in constraints} - staying
+    staying = {pair_of(listing.of(k)) for k in set(listing.own.tolist()).difference(constraints)}
+    return {pair_of(listing.of(k)) for k in constraints} - staying
 
 
 def _declare(system: mm.System, listing: Listing, counted: set[Pair], independent: int | None) -> set[Pair]:
@@ -242,7 +241,7 @@ def _declare(system: mm.System, listing: Listing, counted: set[Pair], independen
     are, until there is one."""
     wanted = independent if independent is not None else int(system.getNumConstraints() == 0)
     declared: set[Pair] = set()
-    for (first, second), length in _held_pairs(system, listing):
+    for (first, second), length in held_pairs(system, listing, listing.valid):
         if len(counted) + len(declared) >= wanted:
             break
         is_known = (first, second) in counted or (first, second) in declared
@@ -286,58 +285,3 @@ def _beyond_three(listing: Listing, constraints: list[int]) -> list[int]:
         if known[last] > 3:
             rest.append(k)
     return rest
-
-
-def _held_pairs(system: mm.System, listing: Listing) -> Iterator[tuple[Pair, float]]:
-    """Distances (nm) that constraints hold other than the System's own, each of which takes a degree of freedom."""
-    still = listing.valid & ~listing.is_changing
-    lengths: dict[Pair, float] = {}
-    for k in np.flatnonzero(still & (listing.kind == DISTANCE)).tolist():
-        lengths[_pair(listing.of(k))] = float(listing.target[k])
-        if listing.force[k] >= 0:
-            yield _pair(listing.of(k)), float(listing.target[k])
-    for b in np.flatnonzero(listing.valid & (listing.kind == BODY)).tolist():
-        yield from _pairs_of_body(system, listing, b)
-    for k in np.flatnonzero(still & (listing.kind == ANGLE)).tolist():
-        first, middle, last = listing.of(k)
-        sides = [lengths.get(_pair((middle, end))) for end in (first, last)]
-        if sides[0] is not None and sides[1] is not None and listing.target[k] < math.pi:
-            a, b = sides[0], sides[1]
-            yield _pair((first, last)), math.sqrt(a * a + b * b - 2 * a * b * math.cos(listing.target[k]))
-
-
-def _massive_shape(system: mm.System, listing: Listing, b: int) -> tuple[list[int], np.ndarray]:
-    """Particles with mass of a body, and their positions in its shape (nm)."""
-    force = ConstraintForce.cast(system.getForce(int(listing.force[b])))
-    particles, shape = force.getRigidBodyParameters(int(listing.index[b]))
-    heavy = [n for n, p in enumerate(particles) if listing.masses[p] > 0]
-    return [particles[n] for n in heavy], np.array(shape.value_in_unit(unit.nanometer))[heavy].reshape(-1, 3)
-
-
-def _pairs_of_body(system: mm.System, listing: Listing, b: int) -> Iterator[tuple[Pair, float]]:
-    """Distances that hold a body: of each particle to three before it. They are near in its order, not to the same
-    three, because OpenMM sets its own algorithm up for them, too: with many to one particle that takes minutes."""
-    particles, x = _massive_shape(system, listing, b)
-    for n in range(len(particles)):
-        for m in range(max(0, n - 3), n):
-            yield _pair((particles[m], particles[n])), float(np.linalg.norm(x[n] - x[m]))
-
-
-def _is_linear(x: np.ndarray) -> bool:
-    """Whether three points or more are on a line: distances alone do not hold them there."""
-    return len(x) > 2 and np.linalg.matrix_rank(x - x[0], tol=1e-4) < 2
-
-
-def _uncounted(system: mm.System, listing: Listing, declared: set[Pair]) -> tuple[str, ...]:
-    """What OpenMM does not count, or not all of: "2 angles"."""
-    number: Counter[int] = Counter()
-    for k in np.flatnonzero(listing.valid & ~listing.is_ignored).tolist():
-        kind, particles = int(listing.kind[k]), listing.of(k)
-        if kind == BODY:
-            is_declared = all(pair in declared for pair, _ in _pairs_of_body(system, listing, k))
-            number[kind] += not is_declared or _is_linear(_massive_shape(system, listing, k)[1])
-        else:
-            number[kind] += kind not in (DISTANCE, ANGLE) or _pair((particles[0], particles[-1])) not in declared
-    nouns = {BODY: "rigid bodies"}
-    named = (count_of(number[kind], NOUNS[kind], nouns.get(kind)) for kind in sorted(number) if number[kind])
-    return tuple(named) or ("linear rigid bodies",)
