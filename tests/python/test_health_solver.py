@@ -5,6 +5,8 @@
 import numpy as np
 import openmm as mm
 import pytest
+from periodic_networks import helix
+from test_periodic_networks import system_of
 
 import openmmconstraints as mc
 
@@ -88,6 +90,23 @@ def test_what_is_not_counted_is_a_warning_with_the_factor():
     assert found.values["factor"] == pytest.approx(added.temperature_factor) == pytest.approx(9 / 8)
     assert "temperature" in kinds(mc.Health(system))
     assert "temperature" not in kinds(mc.Health(system, integrator=mc.RattleIntegrator(0.001)))
+
+
+def test_a_number_that_depends_on_positions_is_a_warning():
+    network = helix(True)
+    system = system_of(network)
+    with pytest.warns(RuntimeWarning, match="replaceSolver"):
+        mc.replaceSolver(system)
+    integrator = mm.LangevinMiddleIntegrator(300, 1, 0.001)
+    found = kinds(mc.Health(system, integrator=integrator))["temperature"]
+    assert (found.severity, found.values) == ("warning", {"counted": 9})
+    assert "depends on positions" in found.message
+    assert "replaceSolver(system, positions=" in found.remedy
+    found = kinds(mc.Health(system, network.x, integrator=integrator))["temperature"]
+    assert found.values["independent"] == 26
+    system = system_of(network)
+    mc.replaceSolver(system, positions=network.x)
+    assert "temperature" not in kinds(mc.Health(system, network.x, integrator=integrator))
 
 
 def test_a_system_with_replaced_solver_is_checked_as_such_without_an_integrator():

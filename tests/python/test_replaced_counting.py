@@ -5,22 +5,27 @@
 from __future__ import annotations
 
 import io
+from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import openmm as mm
 import pytest
+from force_fields import force_field
 from held_kinds import CHAIN, KINDS, REFERENCE, angle, build, length, removers
 from molecules import topology_of
 from openmm import app
-from periodic_networks import helix
+from periodic_networks import helix, nearest_image
 from platforms import EVERYWHERE, HOSTS, NAME, bound, named, under_test
 from test_joined_bodies import PLACES, hinged
 from test_periodic_networks import system_of as system_of_network
-from their_integrators import compound, errors_of, positions, prepare, splitting
+from their_integrators import compound, dihedral, errors_of, positions, prepare, splitting
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.generated import benzene
 from openmmconstraints.inspection.energy import BOLTZMANN
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize("remover", [False, True], ids=["", "CMMotionRemover"])
@@ -71,13 +76,23 @@ def test_the_summary_counts_molecules():
     assert system.getNumConstraints() == 17
 
 
+UNKNOWN = (
+    r"independent depends on positions for 10 particles, particles 0, 1 and 2 among them\. OpenMM counts (9|30) in all"
+    r".*Call replaceSolver\(system, positions=x\)"
+)
+
+
 def test_a_network_through_the_box_is_counted_or_named():
     """Thirty distances of ten particles, of which 26 are independent where they are: more than lengths tell."""
     network = helix(True)
-    added = mc.replaceSolver(system_of_network(network, in_system=True))
+    with pytest.warns(RuntimeWarning, match=UNKNOWN):
+        added = mc.replaceSolver(system_of_network(network, in_system=True))
     assert (added.independent, added.degrees, added.moved) == (None, None, 0)
     assert np.isnan(added.temperature_factor)
-    assert "depends on positions" in str(added)
+    assert str(added).endswith(
+        "OpenMM counts 30 constraints; how many are independent depends on positions: "
+        "call replaceSolver(system, positions=...) for right temperatures"
+    )
     system = system_of_network(network, in_system=True)
     added = mc.replaceSolver(system, positions=network.x)
     assert (added.independent, added.counted, added.moved, added.degrees) == (26, 26, 4, 4)
@@ -144,11 +159,73 @@ def test_which_massless_particles_are_taken():
     assert mc.replaceSolver(system).force.getCountedPairs() == tuple((i, i + 1) for i in range(5))
 
 
-def test_one_distance_is_declared_where_positions_decide_how_many_are_independent():
+def test_distances_without_rings_are_declared_where_positions_decide_how_many_are_independent():
     network = helix(True)
     system = system_of_network(network, in_system=False)
-    added = mc.replaceSolver(system)
-    assert (added.independent, added.declared, system.getNumConstraints()) == (None, 1, 1)
+    with pytest.warns(RuntimeWarning, match=UNKNOWN):
+        added = mc.replaceSolver(system)
+    assert (added.independent, added.declared, system.getNumConstraints()) == (None, 9, 9)
+    assert rank_of_declared(system, network.x, network.box) == 9
+
+
+def test_rigid_waters_are_declared_beside_a_peptide_with_all_bonds_and_angles():
+    """Its rigid groups close loops, so that positions decide how many of its constraints are independent: 53."""
+    pdb = app.PDBFile(str(EXAMPLES / "dipeptide_in_water.pdb"))
+    original = force_field("amber14-all.xml", "amber14/tip3p.xml").createSystem(pdb.topology)
+    mc.constrain(original, pdb.topology, bonds="all", angles="all", lengths="positions", positions=pdb.positions)
+    with pytest.warns(RuntimeWarning, match=r"for 22 particles, particles 0, 1 and 2: A:ACE1:H1, .*OpenMM counts 825 "):
+        added = mc.replaceSolver(mm.XmlSerializer.clone(original), pdb.topology)
+    assert (added.independent, added.declared, added.counted) == (None, 3 * 268 + 21, 3 * 268 + 21)
+    added = mc.replaceSolver(original, positions=pdb.positions)
+    assert (added.independent, added.counted) == (3 * 268 + 53, 3 * 268 + 53)
+
+
+def rank_of_declared(system: mm.System, x: np.ndarray, box: np.ndarray) -> int:
+    """Of the gradients of the System's constraints."""
+    gradients = np.zeros((system.getNumConstraints(), *x.shape))
+    for k in range(len(gradients)):
+        i, j, _ = system.getConstraintParameters(k)
+        (r,) = nearest_image((x[i] - x[j])[None], box)
+        gradients[k, i], gradients[k, j] = r / np.linalg.norm(r), -r / np.linalg.norm(r)
+    return int(np.linalg.matrix_rank(gradients.reshape(len(gradients), -1), tol=1e-6))
+
+
+def test_constraints_of_other_kinds_are_named_where_only_they_make_positions_decide():
+    """Two bodies, of which two dihedrals close a loop."""
+    system = hinged(True, distance=True)
+    force = mc.ConstraintForce()
+    force.addDihedral(1, 2, 3, 4, dihedral(PLACES[1:5]))
+    force.addDihedral(0, 2, 3, 5, dihedral(PLACES[[0, 2, 3, 5]]))
+    system.addForce(force)
+    with pytest.warns(RuntimeWarning, match="for 6 particles, particles 0, 1 and 2 among them"):
+        added = mc.replaceSolver(system)
+    assert (added.independent, added.counted) == (None, 6 + 6 + 1)
+    assert rank_of_declared(system, PLACES, np.diag([9, 9, 9])) == 13
+
+
+@pytest.mark.parametrize("in_system", [False, True], ids=["in a Force", "in the System"])
+def test_molecules_are_declared_beside_one_whose_rank_depends_on_positions(in_system):
+    """Three rigid waters, and a chain of six with all fifteen distances, twelve of which are independent."""
+    network = helix(True)
+    system, x = system_of_network(network), [*network.x]
+    force = mc.ConstraintForce()
+    hold = system.addConstraint if in_system else force.addDistance
+    water = np.array([[0, 0, 0], [0.1, 0, 0], [-0.03, 0.09, 0]])
+    for molecule in (water, water + 0.4, water + 0.8, CHAIN + 0.6):
+        first = system.getNumParticles()
+        for _ in molecule:
+            system.addParticle(10)
+        for j in range(len(molecule)):
+            for i in range(j):
+                hold(first + i, first + j, float(np.linalg.norm(molecule[i] - molecule[j])))
+        x += [*molecule]
+    system.addForce(force)
+    copy = mm.XmlSerializer.clone(system)
+    with pytest.warns(RuntimeWarning, match=UNKNOWN):
+        added = mc.replaceSolver(system)
+    assert (added.independent, added.counted, added.moved) == (None, 9 + 3 * 3 + 12, 3 * in_system)
+    added = mc.replaceSolver(copy, positions=x)
+    assert (added.independent, added.counted) == (26 + 21, 26 + 21)
 
 
 @pytest.mark.platform
@@ -195,7 +272,8 @@ def test_nose_hoover_thermostats_count_what_is_left(kind, remover):
     for force in removers(kind, remover):
         system.addForce(force)
         left -= 3
-    mc.replaceSolver(system)
+    with pytest.warns(RuntimeWarning) if kind == "network" else nullcontext():
+        mc.replaceSolver(system)
     for wrap in (lambda integrator: integrator, compound):
         thermostatted = mm.NoseHooverIntegrator(300, 20, 0.0005)
         integrator = wrap(thermostatted)

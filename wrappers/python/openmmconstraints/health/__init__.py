@@ -222,7 +222,7 @@ class Health:
         if known is not None and diagnosis.independent is not None:
             self.degreesOfFreedom = 3 * len(massive) - diagnosis.independent - 3 * self.counts.removesCenterOfMass
         if solver is Solver.REPLACED:
-            findings += find_uncounted(listing, self.counts.independent, self.degreesOfFreedom)
+            findings += find_uncounted(listing, self.counts.independent, self.degreesOfFreedom, self._needs_positions)
         self.findings: tuple[Finding, ...] = worst_first(_without_repeats(findings))
 
     @property

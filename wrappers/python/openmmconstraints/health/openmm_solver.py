@@ -64,11 +64,27 @@ def find_unequal_waters(listing: Listing) -> Iterator[Finding]:
         yield Finding("warning", "settle", message, remedy, (), found[0], names, {}, len(found))
 
 
-def find_uncounted(listing: Listing, independent: int | None, degrees: int | None) -> Iterator[Finding]:
-    """Degrees of freedom that OpenMM does not count, where it reports temperatures."""
+def find_uncounted(
+    listing: Listing, independent: int | None, degrees: int | None, needs_positions: bool
+) -> Iterator[Finding]:
+    """Degrees of freedom that OpenMM does not count, where it reports temperatures.
+
+    needs_positions: whether positions decide how many constraints are independent
+    """
+    counted = len(listing.counted)
+    if needs_positions:
+        message = (
+            f"OpenMM counts {counted:,} constraints of the System, and how many are independent depends on positions: "
+            "temperatures that StateDataReporter writes may be wrong."
+        )
+        remedy = (
+            "Replace the solver by replaceSolver(system, positions=...), with positions at which the constraints hold. "
+            "Health(system, positions) says whether the number is right."
+        )
+        yield Finding("warning", "temperature", message, remedy, (), (), (), {"counted": counted})
+        return
     if independent is None or not degrees or degrees < 0:
         return
-    counted = len(listing.counted)
     if counted == independent:
         return
     factor = temperature_factor(degrees, independent, counted)

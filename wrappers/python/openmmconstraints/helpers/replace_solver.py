@@ -15,8 +15,10 @@ import openmm as mm
 from openmm import app
 
 from openmmconstraints._proxies import keep_system
+from openmmconstraints._warnings import warn
 from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.held_pairs import Pair, held_pairs, name_uncounted, pair_of
+from openmmconstraints.helpers.known_rank import KnownRank, rank_without_positions
 from openmmconstraints.helpers.topology import keep_topology
 from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.kinds import RECOGNIZED, REDUNDANT
@@ -70,17 +72,19 @@ class ReplacedSolver:
         return f"ReplacedSolver({self})"
 
     def __str__(self) -> str:
-        if self.independent is None:
-            return (
-                "any integrator solves the constraints; how many degrees of freedom they take depends on positions: "
-                "replaceSolver(system, positions=...) counts them"
-            )
-        parts = [f"any integrator solves constraints of {count_of(self.independent, 'degree')} of freedom"]
+        parts = ["any integrator solves the constraints"]
+        if self.independent is not None:
+            parts = [f"any integrator solves constraints of {count_of(self.independent, 'degree')} of freedom"]
         if self.declared:
             parts.append(f"declared {count_of(self.declared, 'distance')} in the System, for OpenMM to count")
         if self.moved:
             parts.append(f"moved {count_of(self.moved, 'redundant System constraint')} into the Force")
-        if self.counted > self.independent:
+        if self.independent is None:
+            parts.append(
+                f"OpenMM counts {count_of(self.counted, 'constraint')}; how many are independent depends on positions: "
+                "call replaceSolver(system, positions=...) for right temperatures"
+            )
+        elif self.counted > self.independent:
             parts.append(
                 f"OpenMM counts {self.counted - self.independent:,} too many: multiply temperatures of "
                 f"StateDataReporter by {self.temperature_factor:.6g}"
@@ -107,6 +111,10 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     as are independent. What cannot be declared (angles, dihedrals, expressions) is named in the result, with the factor
     by which a reported temperature is off. Thermostats of a NoseHooverIntegrator are corrected in any case, and
     Langevin integrators count nothing.
+
+    Where positions decide how many constraints of a molecule are independent, and none are given, distances of that
+    molecule are declared only as long as they close no ring, and a RuntimeWarning names it. All other molecules are
+    counted.
 
     On OpenCL and CUDA a CustomIntegrator asks for constraints only if the System itself has one. Where none can be
     declared that is held anyway, a distance between two massless particles is, which takes no degree of freedom. Where
@@ -168,10 +176,11 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     force.setName("ReplacedSolver")
     force.setReplacesSolver(True)
     force.setUsesPeriodicBoundaryConditions(listing.periodic_system)
-    moved = _move(system, listing, force, _to_be_moved(listing, found, independent))
+    known = _known_rank(system, listing, independent)
+    moved = _move(system, listing, force, _to_be_moved(listing, found, known))
     number_moved = before - system.getNumConstraints()
     counted = {pair_of(listing.of(k)) for k in listing.counted.tolist()} - moved
-    declared = _declare(system, listing, counted, independent)
+    declared = _declare(system, listing, counted, known)
     asked_by = _declare_of_massless(system, listing, x) if system.getNumConstraints() == 0 else set()
     force.setCountedPairs(sorted(declared | asked_by))
     system.addForce(force)
@@ -183,7 +192,9 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     massive = int(np.count_nonzero(listing.masses > 0))
     degrees = None if independent is None else 3 * massive - independent - 3 * removes
     uncounted: tuple[str, ...] = ()
-    if independent is not None and number != independent:
+    if independent is None:
+        warn(_unknown_number(listing, known, number, x is not None))
+    elif number != independent:
         uncounted = name_uncounted(system, listing, found, counted | declared)
         if not uncounted and number < independent:
             uncounted = ("other constraints",)
@@ -198,7 +209,29 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     )
 
 
-def _to_be_moved(listing: Listing, found: Mapping[str, Any], independent: int | None) -> list[int]:
+def _known_rank(system: mm.System, listing: Listing, independent: int | None) -> KnownRank:
+    """Of all constraints, if it is known how many are independent."""
+    if independent is None:
+        return rank_without_positions(system, listing)
+    return KnownRank(np.ones(len(listing.kind), dtype=bool), independent, ())
+
+
+def _unknown_number(listing: Listing, known: KnownRank, counted: int, has_positions: bool) -> str:
+    """A warning."""
+    of = ""
+    if known.undecided:
+        first = listing.particles_text(known.undecided[:3])
+        of = f" for {count_of(len(known.undecided), 'particle')}, {first} among them"
+    remedy = (
+        "Give positions at which the constraints hold" if has_positions else "Call replaceSolver(system, positions=x)"
+    )
+    return (
+        f"replaceSolver: how many constraints are independent depends on positions{of}. OpenMM counts "
+        f"{counted:,} in all, so temperatures of StateDataReporter may be wrong. {remedy}."
+    )
+
+
+def _to_be_moved(listing: Listing, found: Mapping[str, Any], rank: KnownRank) -> list[int]:
     """System constraints that OpenMM refuses, repeated ones and those with an anchor, and others that follow from the
     rest, as many as there are beyond the independent ones."""
     known: set[Pair] = set()
@@ -208,7 +241,7 @@ def _to_be_moved(listing: Listing, found: Mapping[str, Any], independent: int | 
         if pair_of(listing.of(k)) in known:
             refused.append(k)
         known.add(pair_of(listing.of(k)))
-    surplus = 0 if independent is None else len(known) - independent
+    surplus = len(_own_pairs(listing, rank.is_of)) - rank.independent
     following = set(found["absorbed"])
     for group in found["groups"]:
         of_system = [k for k in group["constraints"] if listing.force[k] < 0]
@@ -216,7 +249,7 @@ def _to_be_moved(listing: Listing, found: Mapping[str, Any], independent: int | 
             following.update(of_system)
         elif group["kind"] in RECOGNIZED:
             following.update(_beyond_three(listing, of_system))
-    others = sorted(following.intersection(counted).difference(refused))
+    others = sorted(k for k in following.intersection(counted).difference(refused) if rank.is_of[k])
     return sorted(refused + (others[-surplus:] if surplus > 0 else []))
 
 
@@ -236,19 +269,37 @@ def _move(system: mm.System, listing: Listing, force: ConstraintForce, constrain
     return {pair_of(listing.of(k)) for k in constraints} - staying
 
 
-def _declare(system: mm.System, listing: Listing, counted: set[Pair], independent: int | None) -> set[Pair]:
-    """Declare distances that are held, until there are as many as are independent; where positions decide how many
-    are, until there is one."""
-    wanted = independent if independent is not None else int(system.getNumConstraints() == 0)
+def _declare(system: mm.System, listing: Listing, counted: set[Pair], known: KnownRank) -> set[Pair]:
+    """Declare distances that are held, until there are as many as are independent. Where positions decide how many
+    are, declare those that close no ring: they are independent anywhere."""
     declared: set[Pair] = set()
-    for (first, second), length in held_pairs(system, listing, listing.valid):
-        if len(counted) + len(declared) >= wanted:
+
+    def declare(pair: Pair, length: float) -> None:
+        system.addConstraint(*pair, length)
+        declared.add(pair)
+
+    def may_be(pair: Pair) -> bool:
+        return pair not in counted and pair not in declared and min(listing.masses[list(pair)]) > 0
+
+    wanted = known.independent - len(counted & _own_pairs(listing, known.is_of))
+    for pair, length in held_pairs(system, listing, known.is_of):
+        if len(declared) >= wanted:
             break
-        is_known = (first, second) in counted or (first, second) in declared
-        if not is_known and min(listing.masses[first], listing.masses[second]) > 0:
-            system.addConstraint(first, second, length)
-            declared.add((first, second))
+        if may_be(pair):
+            declare(pair, length)
+    if not np.all(known.is_of):
+        joined = known.joined(listing)
+        for pair in counted:
+            joined.join(pair)
+        for pair, length in held_pairs(system, listing, ~known.is_of):
+            if may_be(pair) and joined.join(pair):
+                declare(pair, length)
     return declared
+
+
+def _own_pairs(listing: Listing, among: np.ndarray) -> set[Pair]:
+    """Of some constraints those of the System."""
+    return {pair_of(listing.of(k)) for k in listing.counted.tolist() if among[k]}
 
 
 def _declare_of_massless(system: mm.System, listing: Listing, x: np.ndarray | None) -> set[Pair]:

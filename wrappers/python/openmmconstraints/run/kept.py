@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 import weakref
 from collections.abc import Callable
 from functools import wraps
@@ -104,7 +105,9 @@ def _replace(session: Session, system: mm.System) -> tuple[mc.ConstraintForce, m
             return replaced.force, replaced
     if (by_script := replacing_force(system)) is not None:
         return by_script[1], None
-    replaced = mc.replaceSolver(system)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the summary says so, too
+        replaced = mc.replaceSolver(system)
     session.replaced.append((system, replaced))
     return replaced.force, replaced
 
