@@ -23,6 +23,7 @@ from their_integrators import compound, dihedral, errors_of, positions, prepare,
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.generated import benzene
+from openmmconstraints.helpers import known_rank
 from openmmconstraints.inspection.energy import BOLTZMANN
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -166,6 +167,24 @@ def test_distances_without_rings_are_declared_where_positions_decide_how_many_ar
         added = mc.replaceSolver(system)
     assert (added.independent, added.declared, system.getNumConstraints()) == (None, 9, 9)
     assert rank_of_declared(system, network.x, network.box) == 9
+
+
+def test_of_molecules_that_are_constrained_alike_the_first_is_looked_at(monkeypatch):
+    network, diagnosed = helix(True), []
+    system, force = system_of_network(network), mc.ConstraintForce()
+    force.setUsesPeriodicBoundaryConditions(True)
+    for _ in range(15):
+        first = system.getNumParticles()
+        for _ in network.x:
+            system.addParticle(12)
+        for (i, j), held in zip(network.pairs.tolist(), np.linalg.norm(network.bonds(), axis=1), strict=True):
+            force.addDistance(first + i, first + j, float(held))
+    system.addForce(force)
+    diagnose = known_rank._diagnose
+    monkeypatch.setattr(known_rank, "_diagnose", lambda *given: diagnosed.append(given) or diagnose(*given))
+    with pytest.warns(RuntimeWarning, match="for 160 particles"):
+        assert mc.replaceSolver(system).declared == 16 * 9
+    assert len(diagnosed) == 2
 
 
 def test_rigid_waters_are_declared_beside_a_peptide_with_all_bonds_and_angles():

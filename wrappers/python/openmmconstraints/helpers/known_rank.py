@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import openmm as mm
@@ -14,6 +15,8 @@ from openmmconstraints.helpers.held_pairs import massive_shape
 from openmmconstraints.inspection.kinds import ANGLE, BODY, DISTANCE
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.wrapper import ConstraintForce, RattleIntegrator, _diagnose
+
+T = TypeVar("T")
 
 
 class Joined:
@@ -58,31 +61,49 @@ def rank_without_positions(system: mm.System, listing: Listing) -> KnownRank:
     """Look at molecules, as constraints join them, by themselves, and at many at once while all of them are known.
 
     Of distances, angles and rigid bodies that do not move. What else is held, and particles without mass, are left out:
-    without them, fewer constraints are independent, never more.
+    without them, fewer constraints are independent, never more. Of molecules that are constrained alike, all are taken
+    as unknown if the first one is: one look at each would take long.
     """
-    still = listing.valid & ~listing.is_changing & np.isin(listing.kind, (DISTANCE, ANGLE, BODY))
-    chosen = [k for k in np.flatnonzero(still).tolist() if len(_particles_of(system, listing, k)) > 1]
-    joined = Joined()
-    for k in chosen:
-        joined.join(_particles_of(system, listing, k))
-    molecules: dict[int, list[int]] = {}
-    for k in chosen:
-        molecules.setdefault(joined.first_of(_particles_of(system, listing, k)[0]), []).append(k)
     is_of, independent, undecided = np.zeros(len(listing.kind), dtype=bool), 0, set()
-    parts = [list(molecules.values())] if molecules else []
+    parts = [_molecules(system, listing)]
     while parts:
         part = parts.pop()
-        rank = _rank_of(system, listing, [k for molecule in part for k in molecule])
+        constraints = [k for alike in part for molecule in alike for k in molecule]
+        rank = _rank_of(system, listing, constraints)
         if rank is not None:
             independent += rank
-            is_of[[k for molecule in part for k in molecule]] = True
+            is_of[constraints] = True
         elif len(part) > 1:
-            parts += [part[: len(part) // 2], part[len(part) // 2 :]]
+            parts += _halves(part)
+        elif len(part[0]) > 1 and _rank_of(system, listing, part[0][0]) is not None:
+            parts += [[alike] for alike in _halves(part[0])]
         else:
-            undecided.update(p for k in part[0] for p in listing.of(k))
+            undecided.update(p for k in constraints for p in listing.of(k))
     others = np.flatnonzero(listing.valid & ~listing.is_ignored & ~is_of).tolist()
     undecided = undecided or {p for k in others for p in listing.of(k)}
     return KnownRank(is_of, independent, tuple(sorted(undecided)))
+
+
+def _molecules(system: mm.System, listing: Listing) -> list[list[list[int]]]:
+    """Lists of molecules that are constrained alike, each as the indices of its constraints."""
+    still = listing.valid & ~listing.is_changing & np.isin(listing.kind, (DISTANCE, ANGLE, BODY))
+    massive = {k: _particles_of(system, listing, k) for k in np.flatnonzero(still).tolist()}
+    massive = {k: particles for k, particles in massive.items() if len(particles) > 1}
+    joined = Joined()
+    for particles in massive.values():
+        joined.join(particles)
+    molecules: dict[int, list[int]] = {}
+    for k, particles in massive.items():
+        molecules.setdefault(joined.first_of(particles[0]), []).append(k)
+    alike: dict[tuple[object, ...], list[list[int]]] = {}
+    for first, molecule in molecules.items():
+        what = tuple((int(listing.kind[k]), *(p - first for p in massive[k])) for k in molecule)
+        alike.setdefault(what, []).append(molecule)
+    return list(alike.values())
+
+
+def _halves(things: list[T]) -> list[list[T]]:
+    return [things[: len(things) // 2], things[len(things) // 2 :]]
 
 
 def _particles_of(system: mm.System, listing: Listing, k: int) -> list[int]:
