@@ -42,6 +42,35 @@ def test_the_error_of_a_failed_step_is_the_only_one(script, option, good):
     assert (re.search(r"\bsteps\W+20\W", result.stderr) is not None) == bool(good)
 
 
+HINGE = """
+    import openmm as mm
+    import openmmconstraints as mc
+    from chain import PLATFORM, PROPERTIES
+    places = [[0, 0, 0], [0.1, -0.05, 0.12], [0.15, 0.1, 0], [0.15, 0.2, 0.05], [0.3, 0.1, 0.1], [0.33, 0.2, -0.06]]
+    system, force = mm.System(), mc.ConstraintForce()
+    for mass in (12, 14, 16, 3, 5, 10):
+        system.addParticle(mass)
+    for body in ((0, 1, 2, 3), (2, 3, 4, 5)):
+        force.addRigidBody(body, [places[i] for i in body])
+    system.addForce(force)
+    integrator = mm.VerletIntegrator(0.001)
+    context = mm.Context(system, integrator, PLATFORM, PROPERTIES)
+    context.setPositions(places)
+    context.setVelocitiesToTemperature(300, 1)
+    integrator.step(20)
+"""
+
+
+@pytest.mark.parametrize("option", [(), ("--solver-only",)], ids=["substituted", "kept"])
+def test_the_error_of_a_joint_is_in_the_table(script, option):
+    result = command("run", *option, script(HINGE))
+    assert result.returncode == 0, result.stderr
+    error = re.search(r"largest constraint error\W+(\S+)", result.stderr)
+    assert error is not None
+    assert 0 < float(error[1]) < 1e-3
+    assert re.search(r"worst constraint\W+joint of rigid bodies\W", result.stderr)
+
+
 def test_an_energy_that_cannot_be_read_does_not_stop_the_script(script, monkeypatch, capsys):
     """Nor is it an error of the script; the report has the reason."""
     path = script(

@@ -58,6 +58,7 @@ class Observation:
         self.max_error = 0.0
         self.max_iterations = 0
         self.worst_constraint = -1
+        self.worst_is_joint = False  # of rigid bodies, which has no index
         self.worst_particles: tuple[int, int] | None = None
         self.solver = ""
         self.clusters = 0
@@ -139,10 +140,12 @@ class Observation:
         summary = integrator.getSolverSummary()
         self.solver, self.clusters = summary.solver, summary.clusters
         self.max_iterations = max(self.max_iterations, summary.iterations)
-        if summary.worstConstraint >= 0 and not summary.maxError <= self.max_error:
+        if not summary.maxError <= self.max_error:
             self.max_error, self.worst_constraint = summary.maxError, summary.worstConstraint
+            self.worst_is_joint = summary.converged and summary.worstConstraint < 0 and summary.joints > 0
+            self.worst_particles = None
             system = context.getSystem()
-            if self.worst_constraint < system.getNumConstraints():
+            if 0 <= self.worst_constraint < system.getNumConstraints():
                 self.worst_particles = tuple(system.getConstraintParameters(self.worst_constraint)[:2])
 
     def _read_energy(self, integrator: Any, context: mm.Context) -> None:

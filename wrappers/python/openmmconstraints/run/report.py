@@ -75,7 +75,7 @@ def _speed(seen: Observation) -> str:
 
 def _worst(seen: Observation) -> str:
     if seen.worst_constraint < 0:
-        return "-"
+        return "joint of rigid bodies" if seen.worst_is_joint else "-"
     if seen.worst_particles is None:
         return str(seen.worst_constraint)
     return f"{seen.worst_constraint} (particles {seen.worst_particles[0]} and {seen.worst_particles[1]})"
