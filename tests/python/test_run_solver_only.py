@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import openmm as mm
 import pytest
 from command import assert_one_sentence, command
+from periodic_networks import helix
 from platforms import NAME, PROPERTIES, bound
+from test_periodic_networks import system_of
 from user_scripts import SYSTEM, sentences, writer_in
 
 import openmmconstraints as mc
@@ -237,6 +240,7 @@ def test_a_solver_that_the_script_has_replaced_stays(script):
             integrator = mm.LangevinMiddleIntegrator(300, 1, 0.001)
             context = mm.Context(system, integrator, PLATFORM)
             context.setPositions(POSITIONS)
+            context.setVelocitiesToTemperature(300, 1)
             integrator.step(5)
         print("forces:", system.getNumForces())
         """
@@ -245,7 +249,7 @@ def test_a_solver_that_the_script_has_replaced_stays(script):
     assert result.returncode == 0, result.stderr
     assert "forces: 2" in result.stdout
     assert "solver replaced: by the script." in result.stderr
-    assert re.search(r"mean temperature \(K\) +│ - +│ - +│", result.stderr)  # how many degrees there are is not known
+    assert re.search(r"mean temperature \(K\) +│ \d+\.\d +│ \d+\.\d +│", result.stderr)
     assert re.search(r"\bsteps\W+5\W+5\W", result.stderr)
 
 
@@ -349,6 +353,29 @@ def test_watching_changes_nothing(make):
                 assert len(seen.energies.time) == 21
         positions.append(context.getState(positions=True).getPositions(asNumpy=True)._value)
     assert np.array_equal(*positions)
+
+
+@pytest.mark.parametrize("by_script", [True, False], ids=["replaced by the script", "replaced for it"])
+@pytest.mark.parametrize("name", ["chain", "helix"])
+def test_degrees_of_freedom_are_counted_at_positions_of_the_run(name, by_script):
+    """Thirty distances of the helix leave four; 26 are independent."""
+    names: dict = {}
+    exec(SYSTEM, names)
+    network = helix(True)
+    system, x, left = names["make_system"](), names["POSITIONS"], 3 * 5 - 4
+    if name == "helix":
+        system, x, left = system_of(network), network.x, 3 * 10 - 26
+    if by_script:
+        with pytest.warns(RuntimeWarning, match="positions") if name == "helix" else nullcontext():
+            mc.replaceSolver(system)
+    with substituted(session := a_session()):
+        integrator = mm.VerletIntegrator(0.001)
+        context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+        context.setPositions(x)
+        context.setVelocitiesToTemperature(300, 1)
+        integrator.step(1)
+        ((seen, kept),) = session.observed
+        assert kept.getNumDegreesOfFreedom() == seen.degrees_of_freedom == left
 
 
 def test_openmm_is_left_as_it_was():

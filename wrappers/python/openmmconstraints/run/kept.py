@@ -11,13 +11,17 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
 import openmm as mm
+from openmm import unit
 
 import openmmconstraints as mc
 from openmmconstraints.inspection.errors import UserError
-from openmmconstraints.inspection.system import replacing_force
+from openmmconstraints.inspection.positions import positions_of
+from openmmconstraints.inspection.system import particle_masses, replacing_force
 from openmmconstraints.run.observer import Observation
 from openmmconstraints.run.session import Session
+from openmmconstraints.wrapper import RattleIntegrator, _diagnose
 
 _PLATFORMS = ("Reference", "CPU", "OpenCL", "CUDA")
 #: Integrators that conserve an energy; a NoseHooverIntegrator conserves it with that of its chains.
@@ -34,6 +38,7 @@ class Kept:
         self._context = weakref.ref(context)
         self._force = force
         self._replaced = replaced
+        self._degrees = None if replaced is None else replaced.degrees  # None: positions may tell
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.integrator, name)
@@ -44,9 +49,22 @@ class Kept:
 
     def getNumDegreesOfFreedom(self) -> int:
         """How many all constraints leave; 0 where that is not known, or where velocities tell no temperature."""
-        if self._replaced is None or isinstance(self.integrator, mm.BrownianIntegrator):
+        if isinstance(self.integrator, mm.BrownianIntegrator):
             return 0
-        return self._replaced.degrees or 0
+        if self._degrees is None:
+            self._degrees = _count_degrees(self._context())
+        return self._degrees
+
+
+def _count_degrees(context: mm.Context) -> int:
+    """How many degrees of freedom the constraints leave at the present positions; 0 where these do not tell."""
+    system, state = context.getSystem(), context.getState(positions=True)
+    x, box = positions_of(system, state, "run")
+    found = _diagnose(system, RattleIntegrator(0.001), x, box, state.getTime().value_in_unit(unit.picosecond))
+    if not (found["isComplete"] and found["isRankKnown"]):
+        return 0
+    removed = 3 * any(isinstance(force, mm.CMMotionRemover) for force in system.getForces())
+    return 3 * int(np.count_nonzero(particle_masses(system))) - found["independent"] - removed
 
 
 def kept_hooks(session: Session) -> list[tuple[object, str, object]]:
