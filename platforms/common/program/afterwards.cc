@@ -64,7 +64,8 @@ $BEGIN$    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
 KERNEL void keepState($PARAMETERS$) {
 $BEGIN$    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
         Particle p = startParticle(a, i);
-        keepStart(a, i, &p);
+        keepPositions(a, i, &p);
+        keepVelocity(a, i, &p);
     }
 }
 
@@ -75,8 +76,10 @@ $BEGIN$    for (int n = GLOBAL_ID; n < NUM_BATH_SUMS; n += GLOBAL_SIZE) {
         mixed sum = 0;
         for (int i = n; i < a->numParticles; i += NUM_BATH_SUMS) {
             Particle p = startParticle(a, i);
-            if (a->isFirstBath)
-                keepStart(a, i, &p);
+            if (a->isFirstBath) {
+                keepPositions(a, i, &p);
+                keepVelocity(a, i, &p);
+            }
             if (p.w > 0)
                 sum = sum + dot(p.v, p.v) / p.w;
         }

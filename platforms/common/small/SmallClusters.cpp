@@ -9,6 +9,11 @@ using std::vector;
 
 namespace ConstraintPlugin {
 
+/** Operations that threads side by side do together (smallLanes.cc). */
+static bool isOfLanes(const string& operation) {
+    return operation == "keepVelocity" || operation == "storeVelocity";
+}
+
 void SmallClusters::add(const vector<StageText>& stages, bool atBorder) const {
     const ConstraintTables::SmallBlocks& some = blocks(atBorder);
     if (some.threads() > 0)
@@ -73,13 +78,13 @@ string SmallClusters::text(const vector<StageText>& stages, bool atBorder, bool 
         for (std::size_t k = 0; k < split.operations.size(); k++) {
             if (k > 0)
                 body += "        smallSolve_" + split.solves[k - 1] + "(a, &lane, &p);\n";
-            string operations;
-            for (const string& operation : split.operations[k])
-                operations += "            " + operation + "(a, lane.index, &p);\n";
+            vector<string> operations = split.operations[k];
             if (k + 1 == split.operations.size())
-                operations += "            storeVelocity(a, lane.index, &p);\n";
-            if (!operations.empty())
-                body += "        if (lane.isOwn) {\n" + operations + "        }\n";
+                operations.push_back("storeVelocity");
+            for (const string& operation : operations)
+                body += "        " + (isOfLanes(operation)
+                                          ? operation + "OfLanes(a, &lane, &p);\n"
+                                          : "if (lane.isOwn)\n            " + operation + "(a, lane.index, &p);\n");
         }
         // The record of failures comes with the first particles: nothing is written before.
         text.add(frame.kernelText(isShare, prefix + ("_" + stage.name), "SMALL_BOUNDS ", "    DECLARE_SHOWN\n",

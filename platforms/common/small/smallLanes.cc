@@ -91,6 +91,35 @@ DEVICE Lane laneOf(const Arguments* a, int block, LOCAL_ARG mixed* shown) {
     return lane;
 }
 
+/** Store a vector of each thread's particle. In CUDA one of doubles goes in two halves: threads side by side swap them, so
+ *  that each store fills whole sectors of 32 bytes. */
+DEVICE void storeOfLanes(GLOBAL mixed4* to, const Lane* lane, bool isWanted, mixed4 v) {
+#if !defined(__OPENCL_VERSION__) && MIXED_IS_DOUBLE
+    const bool isOdd = (SMALL_LANE & 1) != 0;
+    const int own = isWanted ? lane->index : -1, others = __shfl_xor_sync(0xffffffff, own, 1);
+    const double x = __shfl_xor_sync(0xffffffff, isOdd ? v.x : v.z, 1);
+    const double y = __shfl_xor_sync(0xffffffff, isOdd ? v.y : v.w, 1);
+    const int even = isOdd ? others : own, odd = isOdd ? own : others;
+    double2* halves = (double2*) to + isOdd;
+    if (even >= 0)
+        halves[2 * even] = make_double2(isOdd ? x : v.x, isOdd ? y : v.y);
+    if (odd >= 0)
+        halves[2 * odd] = make_double2(isOdd ? v.z : x, isOdd ? v.w : y);
+#else
+    if (isWanted)
+        to[lane->index] = v;
+#endif
+}
+
+/** As keepVelocity() and storeVelocity(), by all threads. */
+DEVICE void keepVelocityOfLanes(const Arguments* a, const Lane* lane, const Particle* p) {
+    storeOfLanes(a->startVelm, lane, lane->isOwn, p->velm);
+}
+
+DEVICE void storeVelocityOfLanes(const Arguments* a, const Lane* lane, const Particle* p) {
+    storeOfLanes(a->velm, lane, lane->isOwn && p->w > 0, withFourth(p->v, p->w));
+}
+
 /** Load the particle of a thread, and show it to others. */
 DEVICE Particle takeParticle(const Arguments* a, const Lane* lane) {
     Particle p;

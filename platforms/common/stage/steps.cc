@@ -14,9 +14,9 @@ DEVICE void keepPositions(const Arguments* a, int i, Particle* p) {
 #endif
 }
 
-/** Store the state at the start of a step: it is restored if the step fails, and readings compute gradients there. */
-DEVICE void keepStart(const Arguments* a, int i, Particle* p) {
-    keepPositions(a, i, p);
+/** Store velocities: with the positions at the start of a step, which are restored if it fails, or to compute a kinetic energy,
+ *  which must not change them; startVelm is free between steps. */
+DEVICE void keepVelocity(const Arguments* a, int i, Particle* p) {
     a->startVelm[i] = p->velm;
 }
 
@@ -113,11 +113,6 @@ DEVICE void addVelocityCorrection(const Arguments* a, int i, Particle* p) {
 DEVICE mm_long kineticEnergyOf(const Particle* p) {
     const mixed energy = p->w > 0 ? 0.5f / p->w * dot(p->v, p->v) : 0;
     return (mm_long) (min(energy, (mixed) 1e9f) * 0x100000000);
-}
-
-/** Keep velocities that a kinetic energy must not change. startVelm is free between steps. */
-DEVICE void keepVelocity(const Arguments* a, int i, Particle* p) {
-    a->startVelm[i] = p->velm;
 }
 
 /** Fail if a projection of positions would move a particle. */

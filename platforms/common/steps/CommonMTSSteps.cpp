@@ -8,7 +8,7 @@ namespace ConstraintPlugin {
 
 std::vector<StageText> CommonRattleMTSStep::stages() const {
     std::vector<StageText> stages = {
-        {"firstHalf", {"keepStart", "halfKickOfLevels", "drift", "solvePositions", "move"}},
+        {"firstHalf", {"keepPositions", "keepVelocity", "halfKickOfLevels", "drift", "solvePositions", "move"}},
         {"lastHalf", {"keepPositions", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}}};
     if (numSubsteps > 1) // the end of an innermost step and the beginning of the next
         stages.push_back({"between",
@@ -29,7 +29,7 @@ void CommonRattleMTSStep::takeStep(ContextImpl& context, const ConstraintIntegra
 
 std::vector<StageText> CommonRattleMTSLangevinStep::stages() const {
     std::vector<StageText> stages = {
-        {"kick", {"keepStart", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}},
+        {"kick", {"keepPositions", "keepVelocity", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}},
         driftAndHeat(),
         {"lastKick", {"keepPositions", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}}};
     if (numSubsteps > 1) // both kicks of a moment have one projection

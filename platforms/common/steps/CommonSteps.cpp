@@ -15,7 +15,7 @@ static const RattleLangevinIntegrator& asLangevin(const ConstraintIntegrator& in
 }
 
 std::vector<StageText> CommonRattleStep::stages() const {
-    return {{"firstHalf", {"keepStart", "halfKick", "drift", "solvePositions", "move"}},
+    return {{"firstHalf", {"keepPositions", "keepVelocity", "halfKick", "drift", "solvePositions", "move"}},
             {"secondHalf", {"halfKick", "solveVelocities", "addVelocityCorrection"}}};
 }
 
@@ -29,7 +29,7 @@ void CommonRattleStep::takeStep(ContextImpl& context, const ConstraintIntegrator
 }
 
 std::vector<StageText> CommonShakeStep::stages() const {
-    return {{"step", {"keepStart", "kick", "drift", "solvePositions", "move"}}};
+    return {{"step", {"keepPositions", "keepVelocity", "kick", "drift", "solvePositions", "move"}}};
 }
 
 void CommonShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -79,7 +79,8 @@ void CommonLangevinStep::launchDrift() {
 
 std::vector<StageText> CommonRattleLangevinStep::stages() const {
     // Two launches rather than one: three solves in one launch need more registers than a thread has.
-    return {{"kick", {"keepStart", "kick", "solveVelocities", "addVelocityCorrection"}}, driftAndHeat()};
+    return {{"kick", {"keepPositions", "keepVelocity", "kick", "solveVelocities", "addVelocityCorrection"}},
+            driftAndHeat()};
 }
 
 void CommonRattleLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -95,7 +96,8 @@ std::vector<StageText> CommonGeodesicLangevinStep::stages() const {
     // because registers do not suffice for more. P is idempotent, so the following kick also does the last geodesic
     // step's projection.
     return {{"kick",
-             {"keepStart", "halfKick", "solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
+             {"keepPositions", "keepVelocity", "halfKick", "solveVelocities", "addVelocityCorrection", "drift",
+              "solvePositions", "move"}},
             {"geodesicDrift",
              {"keepPositions", "solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
             {"heat", {"keepPositions", "solveVelocities", "addVelocityCorrection", "keepHeat", "ornsteinUhlenbeck"}},
@@ -140,8 +142,9 @@ void CommonGeodesicLangevinStep::takeStep(ContextImpl& context, const Constraint
 }
 
 std::vector<StageText> CommonConstraintForceStep::stages() const {
-    return {{"firstHalf", {"keepStart", "accelerate", "solveStartAccelerations", "moveAccelerated"}},
-            {"secondHalf", {"accelerate", "predictVelocity", "solveEndAccelerations", "finishVelocity"}}};
+    return {
+        {"firstHalf", {"keepPositions", "keepVelocity", "accelerate", "solveStartAccelerations", "moveAccelerated"}},
+        {"secondHalf", {"accelerate", "predictVelocity", "solveEndAccelerations", "finishVelocity"}}};
 }
 
 void CommonConstraintForceStep::setOwnNumbers(const ConstraintIntegrator& integrator) {

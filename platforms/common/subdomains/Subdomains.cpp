@@ -31,7 +31,7 @@ bool isOfMotion(const string& operation) {
 /** Those that note what was before a step need not come first: reads of others come before these then. */
 vector<string> withNotesLast(vector<string> operations) {
     std::stable_partition(operations.begin(), operations.end(), [](const string& operation) {
-        return operation != "keepStart" && operation != "keepVelocity";
+        return operation != "keepPositions" && operation != "keepVelocity";
     });
     return operations;
 }
