@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gpumodel import constants, recording, timeline
-from gpumodel.cases import copies_of, mixture_of, share_of
+from gpumodel.cases import copies_of, mixture_of, part_of, share_of
 from gpumodel.compiler import Kernel, compile_text, disassemble, read_kernels
 from gpumodel.constants import A100, GPUS, H200
 from gpumodel.machine import Launch, Machine
@@ -321,6 +321,8 @@ def test_copies_have_their_share_of_a_device() -> None:
     assert copies_of("dhfr x 45") == ("dhfr", 45)
     assert share_of(H200, 4) == (4, 132)
     assert share_of(H200, 45) == (7, 21)
+    part = part_of(H200, 33)
+    assert (part.multiprocessors, 4 * part.l2_read, 4 * part.l2_write) == (33, H200.l2_read, H200.l2_write)
 
 
 def test_mixtures_may_have_a_part_of_a_device() -> None:

@@ -81,6 +81,12 @@ def share_of(gpu: Gpu, copies: int) -> tuple[int, int]:
     return sample, round(gpu.multiprocessors * sample / copies)
 
 
+def part_of(gpu: Gpu, multiprocessors: int) -> Gpu:
+    """Some multiprocessors of a device, with their share of L2."""
+    read, write = (each * multiprocessors // gpu.multiprocessors for each in (gpu.l2_read, gpu.l2_write))
+    return replace(gpu, multiprocessors=multiprocessors, l2_read=read, l2_write=write)
+
+
 def mixture_of(system: str) -> tuple[list[tuple[str, int]], int]:
     """Molecules side by side and their numbers, and the part of the device that they are executed on.
 
@@ -174,7 +180,7 @@ def run(case: Case, build: Path, work: Path) -> Result:
         name, copies = molecules[0]
         copies, multiprocessors = share_of(GPUS[case.gpu], copies)
         molecules = [(name, copies)]
-    gpu = replace(GPUS[case.gpu], multiprocessors=multiprocessors)
+    gpu = part_of(GPUS[case.gpu], multiprocessors)
     cubins = work / "cubins"
     cubins.mkdir(parents=True, exist_ok=True)
     kernels: dict[Path, dict[str, Kernel]] = {}
