@@ -241,3 +241,17 @@ def test_mistakes_change_nothing():
             mc.freeze(system, atoms)
         assert mm.XmlSerializer.serialize(system) == before
     assert mc.freeze(system, range(4)).removed == 2
+
+
+def test_nothing_that_moves_has_no_degrees_of_freedom():
+    """Not three fewer, which a CMMotionRemover would take away."""
+    system = mm.System()
+    for _ in range(2):
+        system.addParticle(0)
+    system.addForce(mm.CMMotionRemover())
+    integrator = mc.RattleIntegrator(0.001)
+    context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+    context.setPositions(np.eye(3)[:2])
+    assert integrator.getNumDegreesOfFreedom() == 0
+    assert mc.Health(system).degreesOfFreedom == 0
+    assert mc.replaceSolver(system).degrees == 0

@@ -216,7 +216,8 @@ class Health:
             joints=diagnosis.joints,
             independent=None if known is None else diagnosis.independent,
             redundant=None if known is None else diagnosis.redundant,
-            removesCenterOfMass=any(isinstance(force, mm.CMMotionRemover) for force in system.getForces()),
+            removesCenterOfMass=len(massive) > 0
+            and any(isinstance(force, mm.CMMotionRemover) for force in system.getForces()),
         )
         self.degreesOfFreedom: int | None = None
         if known is not None and diagnosis.independent is not None:

@@ -188,8 +188,8 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     if topology is not None:
         keep_topology(system, topology)
     number = len(counted | declared)
-    removes = any(isinstance(other, mm.CMMotionRemover) for other in system.getForces())
     massive = int(np.count_nonzero(listing.masses > 0))
+    removes = massive > 0 and any(isinstance(other, mm.CMMotionRemover) for other in system.getForces())
     degrees = None if independent is None else 3 * massive - independent - 3 * removes
     uncounted: tuple[str, ...] = ()
     if independent is None:
