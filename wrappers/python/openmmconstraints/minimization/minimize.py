@@ -151,16 +151,13 @@ def _minimize(context: mm.Context, wanted: float, most: int, reporter: mm.Minimi
 
 
 def _require_positions(context: mm.Context) -> None:
-    """Refuse a Context without positions before they are read: those read are zeros, and a checkpoint that is loaded
-    counts as positions. Only forces make OpenMM look; of no group here, so that none are computed.
+    """Refuse a Context without positions: those read are zeros, and a checkpoint that is loaded counts as positions.
+    Only forces make OpenMM look; of no group here, so that none are computed.
 
     :raises OpenMMException: if positions have not been set
     """
-    try:
+    if not np.any(context.getState(positions=True).getPositions(asNumpy=True).value_in_unit(unit.nanometer)):
         context.getState(forces=True, groups=0)
-    except mm.OpenMMException as error:
-        if "positions have not been set" in str(error):
-            raise  # anything else, such as positions off the constraints, is what the projection is for
 
 
 def _is_replaced(context: mm.Context) -> bool:
