@@ -28,7 +28,7 @@ from openmmconstraints.inspection.labels import atom_name, require_same_size
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.inspection.platforms import PlatformSource, choose_platform
 from openmmconstraints.inspection.positions import positions_of
-from openmmconstraints.inspection.system import replacing_force
+from openmmconstraints.inspection.system import removes_center_of_mass, replacing_force
 from openmmconstraints.wrapper import ClusterInfo, ConstraintIntegrator, RattleIntegrator
 
 __all__ = ["Finding", "Health", "Vibration", "Violation"]
@@ -216,8 +216,7 @@ class Health:
             joints=diagnosis.joints,
             independent=None if known is None else diagnosis.independent,
             redundant=None if known is None else diagnosis.redundant,
-            removesCenterOfMass=len(massive) > 0
-            and any(isinstance(force, mm.CMMotionRemover) for force in system.getForces()),
+            removesCenterOfMass=removes_center_of_mass(system),
         )
         self.degreesOfFreedom: int | None = None
         if known is not None and diagnosis.independent is not None:

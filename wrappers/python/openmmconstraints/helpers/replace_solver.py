@@ -26,7 +26,7 @@ from openmmconstraints.inspection.labels import require_same_size
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.inspection.molecules import BAROSTATS, molecules_of
 from openmmconstraints.inspection.positions import positions_of
-from openmmconstraints.inspection.system import replacing_force, temperature_factor
+from openmmconstraints.inspection.system import degrees_left, replacing_force, temperature_factor
 from openmmconstraints.wrapper import ConstraintForce, RattleIntegrator, _diagnose
 
 
@@ -188,9 +188,7 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     if topology is not None:
         keep_topology(system, topology)
     number = len(counted | declared)
-    massive = int(np.count_nonzero(listing.masses > 0))
-    removes = massive > 0 and any(isinstance(other, mm.CMMotionRemover) for other in system.getForces())
-    degrees = None if independent is None else 3 * massive - independent - 3 * removes
+    degrees = None if independent is None else degrees_left(system, independent)
     uncounted: tuple[str, ...] = ()
     if independent is None:
         warn(_unknown_number(listing, known, number, x is not None))

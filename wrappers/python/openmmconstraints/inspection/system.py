@@ -49,7 +49,17 @@ def temperature_factor(degrees: int, independent: int, counted: int) -> float:
 
 
 def count_degrees_of_freedom(system: mm.System, clusters: Iterable[ClusterInfo]) -> int:
-    """3 per massive particle, less the independent constraints, less 3 if there is a CMMotionRemover."""
-    independent = sum(cluster.count * cluster.constraints for cluster in clusters)
-    removes_motion = any(isinstance(force, mm.CMMotionRemover) for force in system.getForces())
-    return 3 * int(np.count_nonzero(particle_masses(system))) - independent - (3 if removes_motion else 0)
+    """Those that the constraints of clusters leave."""
+    return degrees_left(system, sum(cluster.count * cluster.constraints for cluster in clusters))
+
+
+def degrees_left(system: mm.System, independent: int) -> int:
+    """3 per massive particle, less the independent constraints, less 3 if the motion of the centre is removed."""
+    massive = int(np.count_nonzero(particle_masses(system)))
+    return 3 * massive - independent - 3 * removes_center_of_mass(system)
+
+
+def removes_center_of_mass(system: mm.System) -> bool:
+    """Whether a CMMotionRemover takes three degrees of freedom: of nothing that moves, it takes none."""
+    has_remover = any(isinstance(force, mm.CMMotionRemover) for force in system.getForces())
+    return has_remover and bool(np.any(particle_masses(system)))

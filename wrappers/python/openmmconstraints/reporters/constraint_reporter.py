@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import openmm as mm
 from openmm import unit
 
-from openmmconstraints._constraint_index import same_force
+from openmmconstraints._constraint_index import require_same_count, same_force
 from openmmconstraints.inspection.arguments import to_count
 from openmmconstraints.inspection.integrators import current_integrator, own_integrators
 from openmmconstraints.inspection.kinds import Ours, own_force
@@ -22,6 +22,7 @@ from openmmconstraints.inspection.numbering import (
     block_of,
     blocks_of,
     chosen_constraints,
+    count_constraints,
     count_in_context,
     is_one,
     place_of,
@@ -133,7 +134,7 @@ class ConstraintReporter:
         """
         integrator = current_integrator(simulation.integrator, _FOREIGN)
         require_as_at_start(integrator, self._count, _NAME)
-        require_unchanged(simulation.system, integrator, _NAME)
+        require_same_count(count_constraints(simulation.system), self._count, "System", _NAME)
         multipliers = integrator.computeMultipliers(asNumpy=True)
         own = own_integrators(simulation.integrator)
         works = sum(one.getConstraintWorks(asNumpy=True).value_in_unit(_ENERGY) for one in own)

@@ -11,14 +11,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-import numpy as np
 import openmm as mm
 from openmm import unit
 
 import openmmconstraints as mc
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.positions import positions_of
-from openmmconstraints.inspection.system import particle_masses, replacing_force
+from openmmconstraints.inspection.system import degrees_left, replacing_force
 from openmmconstraints.run.observer import Observation
 from openmmconstraints.run.session import Session
 from openmmconstraints.wrapper import RattleIntegrator, _diagnose
@@ -61,10 +60,8 @@ def _count_degrees(context: mm.Context) -> int:
     system, state = context.getSystem(), context.getState(positions=True)
     x, box = positions_of(system, state, "run")
     found = _diagnose(system, RattleIntegrator(0.001), x, box, state.getTime().value_in_unit(unit.picosecond))
-    if not (found["isComplete"] and found["isRankKnown"]):
-        return 0
-    removed = 3 * any(isinstance(force, mm.CMMotionRemover) for force in system.getForces())
-    return 3 * int(np.count_nonzero(particle_masses(system))) - found["independent"] - removed
+    is_known = found["isComplete"] and found["isRankKnown"]
+    return degrees_left(system, found["independent"]) if is_known else 0
 
 
 def kept_hooks(session: Session) -> list[tuple[object, str, object]]:
