@@ -6,6 +6,7 @@
 #include "CollectBodies.h"
 #include "ConstraintChecks.h"
 #include "ExpressionText.h"
+#include "ForceChecks.h"
 #include "GroupConstraints.h"
 #include "JoinBodies.h"
 #include "LengthChecks.h"
@@ -338,6 +339,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
     ConstraintSet set;
     set.names = findNames(system, report);
     checkBonds(system, report);
+    checkForcesWithin(system, report);
     const Box box = defaultBox(system);
     for (int i = 0; i < system.getNumParticles(); i++) {
         const double mass = system.getParticleMass(i);

@@ -26,7 +26,8 @@ using ParameterValues = std::map<std::string, double>;
  *  @param tolerance  relative; two lengths given for the same particles may differ by no more
  *  @param report     gets each constraint that has an index out of range, the same particle twice, a virtual site, a
  *                    length that is not positive, a length that the periodic box cannot hold, or lengths that
- *                    contradict each other. If it does not throw, the constraint stays in the set, without particles
+ *                    contradict each other. If it does not throw, the constraint stays in the set, without particles.
+ *                    It also gets Forces whose constraints nobody solves (checkForcesWithin)
  *  @param parameters  of the Context, for targets that interpolate; null: the Forces' defaults
  */
 ConstraintSet collectConstraints(const OpenMM::System& system, double tolerance,

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: MIT
 #include "ForceChecks.h"
 #include "Border.h"
+#include "CollectConstraints.h"
 #include "ConstraintErrors.h"
 #include "DisjointSets.h"
 #include "ScaledAxes.h"
 #include "SystemChecks.h"
+#include "openmm/ATMForce.h"
 #include "openmm/AndersenThermostat.h"
 #include "openmm/CMMotionRemover.h"
+#include "openmm/CustomCVForce.h"
 #include "openmm/MonteCarloAnisotropicBarostat.h"
 #include "openmm/MonteCarloBarostat.h"
 #include "openmm/MonteCarloFlexibleBarostat.h"
@@ -239,6 +242,39 @@ static void checkThermostats(const System& system, const ConstraintSet& set, con
         if (const auto joined = joinedBy(set.bodies[b].particles);
             joined && set.bodies[b].force >= 0 && seen.insert(set.bodies[b].force).second)
             report(problemOfBody(set, "combination", b, problem(*joined), remedy));
+}
+
+/** The Forces that another one contains and evaluates in Contexts of its own. */
+static std::vector<const Force*> forcesWithin(const Force& force) {
+    std::vector<const Force*> within;
+    if (const auto* variables = dynamic_cast<const CustomCVForce*>(&force))
+        for (int i = 0; i < variables->getNumCollectiveVariables(); i++)
+            within.push_back(&variables->getCollectiveVariable(i));
+    if (const auto* transfer = dynamic_cast<const ATMForce*>(&force))
+        for (int i = 0; i < transfer->getNumForces(); i++)
+            within.push_back(&transfer->getForce(i));
+    return within;
+}
+
+static bool holdsSomething(const Force& force) {
+    const auto* ours = dynamic_cast<const ConstraintForce*>(&force);
+    bool holds = ours != nullptr && ours->getReplacesSolver();
+    forEachConstrainedGroup(force, [&](const std::vector<int>&) { holds = true; });
+    return holds;
+}
+
+void checkForcesWithin(const System& system, const ProblemReport& report) {
+    for (int f = 0; f < system.getNumForces(); f++)
+        for (const Force* inner : forcesWithin(system.getForce(f)))
+            if (holdsSomething(*inner))
+                report({"combination",
+                        {},
+                        {},
+                        ConstraintProblem::none,
+                        ConstraintProblem::none,
+                        "The " + system.getForce(f).getName() + " with index " + std::to_string(f) + " contains a " +
+                            inner->getName() + ", which holds nothing there: only Forces of the System are solved.",
+                        "Add it to the System, by system.addForce()."});
 }
 
 void checkForces(const System& system, const ConstraintSet& set, bool areIntegratorsOurs, const ProblemReport& report) {

@@ -21,6 +21,10 @@ namespace ConstraintPlugin {
 void checkForces(const OpenMM::System& system, const ConstraintSet& set, bool areIntegratorsOurs,
                  const ProblemReport& report);
 
+/** Report Forces with constraints, or one that replaces the solver, within a CustomCVForce or an ATMForce: these
+ * evaluate them in Contexts of their own, in which nothing is solved. */
+void checkForcesWithin(const OpenMM::System& system, const ProblemReport& report);
+
 /** Where a Force replaces the solver of others, report constraints that only our integrators solve, because they move
  * in time, and barostats that come after this Force and move groups of a constraint apart: nobody would project their
  * moves before the step. */

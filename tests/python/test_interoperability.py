@@ -98,6 +98,48 @@ def test_the_first_step_of_a_verlet_integrator_is_refused(system):
         integrator.step(1)
 
 
+def replacing():
+    force = mc.ConstraintForce()
+    force.setReplacesSolver(True)
+    return force
+
+
+def variable_of(force):
+    variables = mm.CustomCVForce("a")
+    variables.addCollectiveVariable("a", force)
+    return variables
+
+
+def transferred(force):
+    transfer = mm.ATMForce(0.5, 0.5, 0, 0, 0, 100, 50, 0.1, 1)
+    for _ in range(2):
+        transfer.addParticle(mm.Vec3(0, 0, 0))
+    transfer.addForce(force)
+    return transfer
+
+
+@pytest.mark.parametrize("held", [surface, replacing])
+@pytest.mark.parametrize("container", [variable_of, transferred])
+def test_constraints_within_another_force_are_refused_because_nobody_solves_them(container, held):
+    system = make_system(container(held()), constraints="system")
+    message = r"The \w+ with index 0 contains a \w+, which holds nothing there"
+    with pytest.raises(mm.OpenMMException, match=message):
+        make_context(system, mc.RattleIntegrator(0.001))
+    (finding,) = mc.Health(system, integrator=mm.LangevinMiddleIntegrator(300, 1, 0.001)).findings
+    assert finding.severity == "error"
+    assert finding.remedy == "Add it to the System, by system.addForce()."
+    mc.replaceSolver(system)
+    with pytest.raises(mm.OpenMMException, match=message):
+        make_context(system, mm.LangevinMiddleIntegrator(300, 1, 0.001))
+
+
+@pytest.mark.parametrize("container", [variable_of, transferred])
+def test_a_constraint_force_that_holds_nothing_may_be_within_another_force(container):
+    context = make_context(make_system(container(mc.ConstraintForce())), mc.RattleIntegrator(0.001))
+    context.setPositions([[0, 0, 0], [0.1, 0, 0]])
+    context.getIntegrator().step(1)
+
+
 def test_a_ring_polymer_is_refused_under_a_replaced_solver():
     system = make_system()
     mc.replaceSolver(system)
