@@ -217,8 +217,9 @@ static void checkThermostats(const System& system, const ConstraintSet& set, con
                std::to_string(joined[0]) + " and " + std::to_string(joined[1]) +
                "): it groups collisions by System constraints only and would sample too low a temperature.";
     };
-    const char* const remedy = "Keep these constraints in the System (openmmconstraints.replaceSolver(system) declares "
-                               "distances and rigid bodies there), or use another thermostat.";
+    const char* const remedy =
+        "Keep these constraints in the System (openmmconstraints.replaceSolver(system) declares distances and rigid "
+        "bodies there), or use another thermostat. openmmtools adds this one where an integrator has no temperature.";
     const auto joinedBy = [&](const std::vector<int>& particles) -> std::optional<std::array<int, 2>> {
         int first = -1;
         for (int p : particles) {

@@ -98,6 +98,12 @@ def test_the_first_step_of_a_verlet_integrator_is_refused(system):
         integrator.step(1)
 
 
+def test_the_refusal_of_a_thermostat_says_who_adds_it_unasked():
+    system = make_system(mm.AndersenThermostat(300, 1))
+    with pytest.raises(mm.OpenMMException, match="openmmtools adds this one where an integrator has no temperature"):
+        make_context(system, mc.RattleIntegrator(0.001))
+
+
 def replacing():
     force = mc.ConstraintForce()
     force.setReplacesSolver(True)
