@@ -223,6 +223,29 @@ def test_no_step_is_said(script):
     assert "no step was taken with ShakeIntegrator" in command("run", path, "--integrator", "Shake").stderr
 
 
+def test_steps_of_another_process_are_not_denied(script):
+    path = script(
+        """
+        import multiprocessing
+        import openmm as mm
+        from chain import make_context
+
+        def work():
+            integrator = mm.VerletIntegrator(0.001)
+            make_context(integrator)
+            integrator.step(3)
+
+        if __name__ == "__main__":
+            process = multiprocessing.get_context("fork").Process(target=work)
+            process.start()
+            process.join()
+        """
+    )
+    said = command("run", path).stderr
+    assert "VerletIntegrator -> RattleIntegrator" in said
+    assert "in this process. Others that the script starts are not in the table." in " ".join(said.split())
+
+
 def test_two_samples_give_no_drift():
     """A line goes through any two points."""
     from openmmconstraints.run.report import _drift

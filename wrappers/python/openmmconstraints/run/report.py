@@ -23,7 +23,10 @@ def print_report(console: Console, session: Session, has_failed: bool) -> None:
     if not seen:
         package = "OpenMM" if session.is_solver_only else "openmm-constraints"
         what = f"an integrator of {package}" if session.chosen is None else session.chosen.__name__
-        console.print(f"openmm-constraints run: no step was taken with {what}.")
+        console.print(
+            f"openmm-constraints run: no step was taken with {what} in this process. Others that the script starts are "
+            "not in the table."
+        )
         return
     table = make_table(
         "openmm-constraints run",
