@@ -45,7 +45,7 @@ public:
      *  @param threshold  [groups] distances up to it count as zero */
     std::vector<std::vector<int>> choose(const std::vector<double>& threshold) const {
         const double largest = *std::max_element(threshold.begin(), threshold.end());
-        const Peeling peeling = peel(set, all, x.data(), box, largest * largest, time);
+        const Peeling peeling = peel(set, withMotion(threshold), x.data(), box, largest * largest, time);
         std::vector<std::vector<int>> result(groups.size());
         for (int k : peeling.independent)
             result[groupOf[k]].push_back(k);
@@ -166,6 +166,28 @@ public:
     }
 
 private:
+    /** The constraints that a motion changes to first order. Bodies may be held so that none does: where two have the
+     *  same anchor, neither moves a particle of both towards it. What is left of such a gradient is rounding.
+     *  @param threshold  [groups] */
+    std::vector<int> withMotion(const std::vector<double>& threshold) const {
+        Jacobian J(set, all);
+        J.setUnitMasses();
+        J.setStart(x.data(), box, time);
+        std::vector<int> result;
+        for (int row = 0; row < J.numRows(); row++) {
+            double square = 0; // of the gradient, if the body's particles were free
+            if (J.isJoined(row)) {
+                const Jacobian& free = J.joinedRows()->onParticles;
+                const int own = J.joinedNumber(row);
+                for (int s = free.slotStart[own]; s < free.slotStart[own + 1]; s++)
+                    square += free.inverseMass[s] > 0 ? dot(free.start[s], free.start[s]) : 0;
+            }
+            const double bound = threshold[groupOf[all[row]]];
+            if (!J.isJoined(row) || !(J.diagonal(row, J.start.data()) <= bound * bound * square))
+                result.push_back(all[row]);
+        }
+        return result;
+    }
     /** Constraints of one group that may depend on each other. */
     std::vector<std::vector<int>> ringsOf(const std::vector<int>& constraints) const {
         std::vector<std::vector<int>> rings;

@@ -183,3 +183,67 @@ def test_the_largest_error_may_be_that_of_a_joint(integrator):
     summary = made.getSolverSummary()
     assert summary.worstConstraint == -1
     assert summary.maxError > 0.3 * gap > 1e-14
+
+
+SQUARE = [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0.05, 0, 0.1], [0, -0.08, 0.06]]  # particle 0 is the anchor
+LINE = [[0, 0, 0], [0, 0, 0.1], [0, 0, 0.2], [0, 0, 0.3], [0.1, 0, 0.15], [0.05, 0.05, 0.1], [0.05, -0.05, 0.2]]
+
+
+@pytest.mark.platform
+@pytest.mark.parametrize(
+    ("shape", "anchors", "bodies", "degrees"),
+    [
+        (SQUARE[:4], 1, [(0, 1, 2), (0, 1, 3)], 4),
+        (SQUARE, 1, [(0, 1, 2), (0, 1, 3), (0, 1, 4)], 5),
+        (LINE, 4, [(0, 1, 4, 5), (2, 3, 4, 6)], 1),
+    ],
+    ids=["a hinge through an anchor", "three bodies on it", "two that turn about one line"],
+)
+def test_a_shared_particle_needs_no_holding_where_anchors_hold_it(shape, anchors, bodies, degrees):
+    """Along the axes of the first body: neither body moves it towards an anchor of both."""
+    shape = np.array(shape)
+    system, force = mm.System(), mc.ConstraintForce()
+    for i in range(len(shape)):
+        system.addParticle(0 if i < anchors else 9 - i)
+    for body in bodies:
+        force.addRigidBody(body, shape[list(body)])
+    system.addForce(force)
+    integrator = mc.RattleIntegrator(0.0005)
+    context = context_of(system, integrator, shape)
+    assert integrator.getNumDegreesOfFreedom() == degrees
+    context.setVelocitiesToTemperature(300, 7)
+    integrator.step(1)
+    start = context.getState(energy=True).getKineticEnergy()._value
+    integrator.step(500)
+    assert context.getState(energy=True).getKineticEnergy()._value == pytest.approx(start, rel=bound(1e-4, single=1e-3))
+    now = places(context)
+    for i, j in (pair for body in bodies for pair in combinations(body, 2)):
+        assert np.linalg.norm(now[i] - now[j]) == pytest.approx(np.linalg.norm(shape[i] - shape[j]), rel=2e-5)
+
+
+@pytest.mark.parametrize("held", ["distance", "angle", "cylinder"])
+def test_what_no_motion_of_an_anchored_body_changes_takes_no_degree_of_freedom(held):
+    """The body turns about the line of its two anchors, on which particle 2 is another."""
+    shape = np.array([[0, 0, 0], [0, 0, 0.1], [0, 0, 0.2], [0.1, 0, 0.15], [0.05, 0.05, 0.1]])
+    system, force, cylinder = mm.System(), mc.ConstraintForce(), mc.CustomConstraintForce(1, "x1^2 + y1^2 - 0.01")
+    for mass in (0, 0, 0, 9, 5):
+        system.addParticle(mass)
+    force.addRigidBody([0, 1, 3, 4], shape[[0, 1, 3, 4]])
+    if held == "distance":
+        force.addDistance(2, 3, float(np.linalg.norm(shape[3] - shape[2])))
+    elif held == "angle":
+        force.addAngle(0, 2, 3, float(np.arctan2(0.1, 0.05)))
+    else:
+        cylinder.addConstraint([3])
+    for each in (force, cylinder):
+        system.addForce(each)
+    integrator = mc.RattleIntegrator(0.0005)
+    context = context_of(system, integrator, shape)
+    assert integrator.getNumDegreesOfFreedom() == 1
+    context.setVelocitiesToTemperature(300, 7)
+    integrator.step(100)
+    state = context.getState(velocities=True)
+    velocities = state.getVelocities(asNumpy=True)._value
+    assert np.linalg.norm(velocities[3]) > 0.1
+    power = mc.computeConstraintForces(context)._value * velocities
+    assert abs(power.sum()) < 1e-9 * abs(power).sum()
