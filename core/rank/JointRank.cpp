@@ -124,26 +124,45 @@ public:
         IterativeSolver iterative;
         std::vector<double> lambda(graph.numRows());
         SplitMix random(1);
-        for (const Cluster& cluster : graph.clusters) {
-            ClusterSolver& of = cluster.kind == ClusterSolverKind::Iterative ? (ClusterSolver&) iterative : solver;
-            std::vector<int> members(J.particle.begin() + J.slotStart[cluster.begin],
-                                     J.particle.begin() + J.slotStart[cluster.end]);
+        const auto push = [&](const std::vector<int>& members) {
+            for (int node : members) {
+                const double a = random.uniform(), b = random.uniform(), c = random.uniform();
+                nodes[node] = (set.inverseMassOf(node) > 0 ? 1 : 0) * Real3{a - 0.5, b - 0.5, c - 0.5};
+            }
+        };
+        const auto scale = [&](const std::vector<int>& members) {
+            double farthest = 0;
+            for (int node : members)
+                farthest = std::max(farthest, std::sqrt(dot(nodes[node], nodes[node])));
+            for (int node : members) // rounding alone where nothing can move
+                nodes[node] = (farthest > 1e-6 ? distance / farthest : 0) * nodes[node];
+        };
+        const auto sorted = [](std::vector<int> members) {
             std::sort(members.begin(), members.end());
             members.erase(std::unique(members.begin(), members.end()), members.end());
+            return members;
+        };
+        for (std::size_t g = 0; g < groups.size() && distance > 0; g++)
+            if (chosen[g].empty()) { // nothing holds it
+                std::vector<int> members;
+                for (int k : groups[g])
+                    for (int node : set.nodesOf(set.constraints[k]))
+                        members.push_back(node);
+                members = sorted(std::move(members));
+                push(members);
+                scale(members);
+            }
+        for (const Cluster& cluster : graph.clusters) {
+            ClusterSolver& of = cluster.kind == ClusterSolverKind::Iterative ? (ClusterSolver&) iterative : solver;
+            const std::vector<int> members = sorted(
+                {J.particle.begin() + J.slotStart[cluster.begin], J.particle.begin() + J.slotStart[cluster.end]});
             bool isSolved = true;
             StageInput input{J, 1e-10, 100};
             if (distance > 0) {
-                for (int node : members) {
-                    const double a = random.uniform(), b = random.uniform(), c = random.uniform();
-                    nodes[node] = (set.inverseMassOf(node) > 0 ? 1 : 0) * Real3{a - 0.5, b - 0.5, c - 0.5};
-                }
+                push(members);
                 isSolved =
                     of.solveVelocities(cluster, input, 1, nodes.data(), lambda.data()).outcome == Outcome::Converged;
-                double farthest = 0;
-                for (int node : members)
-                    farthest = std::max(farthest, std::sqrt(dot(nodes[node], nodes[node])));
-                for (int node : members) // rounding alone where nothing can move
-                    nodes[node] = (farthest > 1e-6 ? distance / farthest : 0) * nodes[node];
+                scale(members);
             }
             std::fill(lambda.begin() + cluster.begin, lambda.begin() + cluster.end, 0.0);
             input.tolerance = solved;
@@ -155,11 +174,13 @@ public:
             for (int node : members)
                 nodes[node] = {};
         }
+        Jacobian whole(set, all);
+        whole.setStart(x.data(), box, time);
         for (int p = 0; p < set.numParticles(); p++)
             x[p] += nodes[p];
-        if (J.joinedRows() != nullptr) {
+        if (whole.joinedRows() != nullptr) {
             const std::vector<Real3> from(x);
-            J.joinedRows()->bodies.displace(from.data(), box, nodes.data(), 1, x.data());
+            whole.joinedRows()->bodies.displace(from.data(), box, nodes.data(), 1, x.data());
         }
         std::fill(nodes.begin(), nodes.end(), Real3());
         return isReached;

@@ -247,3 +247,18 @@ def test_what_no_motion_of_an_anchored_body_changes_takes_no_degree_of_freedom(h
     assert np.linalg.norm(velocities[3]) > 0.1
     power = mc.computeConstraintForces(context)._value * velocities
     assert abs(power.sum()) < 1e-9 * abs(power).sum()
+
+
+@pytest.mark.parametrize("shift", [0, 0.02])
+def test_a_distance_that_holds_an_anchored_body_at_its_extreme_is_refused(shift):
+    """The anchor of the body, its particle and another anchor are on a line: no motion changes the distance there."""
+    shape = np.array([[0, 0, 0], [0.1, 0, 0], [shift, 0.1, 0], [0.3, 0, 0]])
+    system, force = mm.System(), mc.ConstraintForce()
+    for mass in (0, 9, 5, 0):
+        system.addParticle(mass)
+    force.addRigidBody([0, 1, 2], shape[:3])
+    force.addDistance(1, 3, 0.2)
+    system.addForce(force)
+    context = context_of(system, mc.RattleIntegrator(0.001), shape)
+    with pytest.raises(mm.OpenMMException, match=r"rigid body 0 [^.]*singular"):
+        context.getIntegrator().step(1)
