@@ -51,7 +51,7 @@ TESTS = (
 # Variables for sanitizers and the like, which change no way that threads go.
 SANITIZED = ("LD_PRELOAD", "EMULATOR_FLAGS", "EMULATOR_FUSES", "EMULATOR_LOG")
 SURVIVES = {
-    "partOfCluster_ANY:2": "between clusters that a block takes in turn: oclgrind reports it",
+    "partOfCluster_ANY:2": "between clusters that a block takes in turn: oclgrind reports it, as :1 of its launches",
     "solve_ANY:1": "redundant: a round ends with worstOf(), and one thread writes what follows and reads it",
     "solveTogether_ANY:2": "redundant: threads have met in readFound() since they read what was decided by",
     "leave_ANY:1": "redundant: what comes next has a barrier before it reads what was written here",
@@ -59,7 +59,7 @@ SURVIVES = {
 
 
 def finding(build: Path, libraries: Path, name: str) -> str:
-    """What the tests say without this barrier, or with all for an empty name, when all is compiled; empty if they pass."""
+    """What the tests say without this barrier, or with all for an empty name, which compiles; empty if they pass."""
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | emulated(build, libraries) | of_mutant(name, folder)
         for tests in TESTS:

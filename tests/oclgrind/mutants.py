@@ -124,6 +124,7 @@ def originals(names: list[str], folder: str, library: Path) -> list[Original]:
 # Functions, and barriers that no case compiles. OpenCL's blocks do not wait for each other.
 OF_SEVERAL_BLOCKS = ("blockBarrier", "worstOf")
 NOT_COMPILED = {
+    "partOfCluster_ANY:2": "of CUDA only: two solves in a launch",
     "argumentsAgain:1": "of CUDA only",
     "argumentsAgain:2": "of CUDA only",
     "continue_ANY_Local:1": "for several blocks only",
@@ -206,6 +207,7 @@ def check_patterns(names: list[str], library: Path) -> bool:
 
 # Cases that reach all barriers, and all local memory.
 BARRIER_CASES = [
+    "small RattleLangevin",  # two solves in a launch
     "thread Rattle",
     "block NoseHoover",
     "block iterative Rattle",
