@@ -278,3 +278,27 @@ TEST(RattleNoseHooverIntegrator, RefusesAChainOfAnotherLength) {
     expectAll(messageOf([&] { four.context->setState(state); }), {"length 3", "length 4"});
     expectAll(messageOf([&] { four.context->loadCheckpoint(checkpoint); }), {"length 3", "length 4"});
 }
+
+TEST(RattleNoseHooverIntegrator, TakesAStateOfAnyIntegratorWithItsChainAtRest) {
+    const TestSystem& chain = findSystem("chain");
+    const auto system = toOpenMM(chain, Declared::InSystem);
+    LangevinMiddleIntegrator langevin(300, 1, 0.002);
+    NoseHooverIntegrator theirs(300, 20, 0.002);
+    CustomIntegrator custom(0.002);
+    RattleIntegrator rattle(0.002);
+    for (Integrator* other : std::initializer_list<Integrator*>{&langevin, &theirs, &custom, &rattle}) {
+        Context context(*system, *other, Platform::getPlatform("Reference"));
+        context.setPositions(toVectors(chain.positions));
+        context.setVelocitiesToTemperature(300, 1);
+        const State state = context.getState(State::Positions | State::Velocities | State::IntegratorParameters);
+        Simulation s(toOpenMM(chain, Declared::InForce), std::make_unique<RattleNoseHooverIntegrator>(300, 20, 0.002),
+                     "Reference");
+        s.context->setPositions(toVectors(chain.positions));
+        s.integrator->step(5);
+        EXPECT_NE(noseHoover(s).computeHeatBathEnergy(), 0);
+        s.context->setState(state);
+        EXPECT_EQ(noseHoover(s).computeHeatBathEnergy(), 0);
+        EXPECT_EQ(s.velocities(), state.getVelocities());
+        s.integrator->step(5);
+    }
+}

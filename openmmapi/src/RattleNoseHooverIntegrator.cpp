@@ -101,14 +101,18 @@ void RattleNoseHooverIntegrator::serializeParameters(SerializationNode& node) co
 }
 
 void RattleNoseHooverIntegrator::deserializeParameters(const SerializationNode& node) {
+    const vector<SerializationNode>& thermostats = node.getChildren();
+    ThermostatChain chain(chainLength);
+    if (thermostats.empty() || thermostats[0].getName() != "Thermostat") { // of another integrator: a chain at rest
+        asHeatBath(*working("setState()")).setChain(chain);
+        return;
+    }
     if (node.getIntProperty("version") != 1)
         throw OpenMMException("RattleNoseHooverIntegrator: unsupported version of integrator parameters");
-    const vector<SerializationNode>& thermostats = node.getChildren();
     if ((int) thermostats.size() != chainLength)
         throw OpenMMException("RattleNoseHooverIntegrator: the State has a Nose-Hoover chain of length " +
                               to_string(thermostats.size()) + ", this integrator one of length " +
                               to_string(chainLength) + ".");
-    ThermostatChain chain(chainLength);
     for (int j = 0; j < chainLength; j++) {
         chain.positions[j] = thermostats[j].getDoubleProperty("position");
         chain.velocities[j] = thermostats[j].getDoubleProperty("velocity");
