@@ -260,6 +260,24 @@ def test_a_custom_integrator_that_would_not_ask_is_refused():
                 mm.Context(system, integrator, under_test())
 
 
+@pytest.mark.platform
+def test_a_custom_integrator_has_nothing_to_ask_where_nothing_is_held(recwarn):
+    system = mm.System()
+    spring = mm.HarmonicBondForce()
+    spring.addBond(system.addParticle(12), system.addParticle(16), 0.12, 1000)
+    system.addForce(spring)
+    mc.replaceSolver(system)
+    integrator = mm.CustomIntegrator(0.001)
+    integrator.addComputePerDof("v", "v+dt*f/m")
+    integrator.addComputePerDof("x", "x+dt*v")
+    context = mm.Context(system, integrator, under_test())
+    context.setPositions([[0, 0, 0], [0.13, 0, 0]])
+    integrator.step(2)
+    a, b = context.getState(positions=True).getPositions(asNumpy=True)._value
+    assert 0.12 < b[0] - a[0] < 0.13
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("remover", [False, True], ids=["", "CMMotionRemover"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_reported_temperatures_times_the_factor_are_right(kind, remover):

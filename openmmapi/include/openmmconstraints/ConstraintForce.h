@@ -649,7 +649,7 @@ public:
      *  If a solve fails, a ConstraintException is thrown by the call that needed it; OpenMM's integrators do not
      * restore the state before it. OpenCL and CUDA do not wait for solves in a step: there a later call throws, at the
      * latest one that reads or sets the state. A CustomIntegrator asks for constraints there only if the System itself
-     * has one: otherwise creating the Context throws.
+     * has one: otherwise creating the Context throws where anything is held.
      *
      *  OpenMM counts degrees of freedom by the System's own constraints: openmmconstraints.replaceSolver() adds such a
      *  Force and declares as many there as it can. The thermostats of a NoseHooverIntegrator are corrected when its

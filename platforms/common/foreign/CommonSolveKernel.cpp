@@ -71,7 +71,8 @@ CommonSolveKernel::~CommonSolveKernel() = default;
 
 void CommonSolveKernel::initialize(ContextImpl& context, const ConstraintSet& constraints) {
     const ContextSelector selector(cc);
-    checkForeign(context.getSystem(), context.getIntegrator());
+    if (!constraints.constraints.empty() || !constraints.bodies.empty())
+        checkForeign(context.getSystem(), context.getIntegrator());
     solver = make_unique<ReplacingSolver>(
         context, constraints, nullptr,
         PlatformPrecision{onDevice.positionEpsilon(), onDevice.smallestTolerance(), onDevice.centroids()});
