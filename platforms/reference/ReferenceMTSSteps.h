@@ -31,6 +31,7 @@ private:
     void computeForces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int moment);
     double start = 0;             // ps, of the step
     int fastest = 0;              // groups of this level
+    int summedGroups = 0;         // of all levels, whose forces are known
     std::vector<Real3> slow, all; // parts of F: of all levels but the fastest, and F
 };
 

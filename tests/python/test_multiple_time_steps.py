@@ -181,3 +181,26 @@ def test_heat_is_reported(tmp_path, water):
     simulation.step(5)
     heat = float(path.read_text().splitlines()[1].split(",")[1])
     assert heat == pytest.approx(integrator.getHeat()._value, rel=bound(1e-9, single=1e-6))
+
+
+@pytest.mark.platform
+def test_groups_that_are_no_longer_integrated_do_not_kick(make):
+    """Nor do they for half a step, by the sum of forces that is kept from the last one."""
+    system = mm.System()
+    for group, axis in enumerate("yx"):
+        force = mm.CustomExternalForce(f"-100*{axis}")
+        force.setForceGroup(group)
+        force.addParticle(0)
+        system.addForce(force)
+    system.addParticle(10)
+    integrator = make(step=0.001)
+    if isinstance(integrator, mc.RattleMTSLangevinIntegrator):
+        integrator.setFriction(0)
+    context = mm.Context(system, integrator, under_test())
+    context.setPositions([[0, 0, 0]])
+    velocities = []
+    for groups in ({0, 1}, {0}, {0, 1}):
+        integrator.setIntegrationForceGroups(groups)
+        integrator.step(1)
+        velocities.append(context.getState(velocities=True).getVelocities(asNumpy=True)._value[0, :2])
+    assert np.allclose(velocities, 0.01 * np.array([[1, 1], [1, 2], [2, 3]]), atol=bound(1e-9, single=1e-7))

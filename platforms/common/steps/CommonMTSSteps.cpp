@@ -67,10 +67,12 @@ void CommonMTSStep<Step>::startStep(ContextImpl& context, const ConstraintIntegr
 template <class Step>
 void CommonMTSStep<Step>::computeForcesAt(ContextImpl& context, const ConstraintIntegrator& integrator, int moment) {
     const MultipleTimeSteps& steps = *integrator.getMultipleTimeSteps();
-    const auto levels = steps.levels(integrator.getIntegrationForceGroups());
+    const int groups = integrator.getIntegrationForceGroups();
+    const auto levels = steps.levels(groups);
     const int fastest = levels.back().groups;
-    if (moment == 0 && this->knowsForces(context, fastest))
+    if (moment == 0 && groups == summedGroups && this->knowsForces(context, fastest))
         return; // and the sum of slower ones, from the end of the last step
+    summedGroups = groups;
     this->program->arguments.set("hasSlowForces", 0);
     for (std::size_t level = 0; level + 1 < levels.size(); level++)
         if (steps.kicks(levels[level], moment)) {

@@ -38,7 +38,8 @@ protected:
     int numSubsteps = 1;
 
 private:
-    double start = 0; // ps, of the step
+    double start = 0;     // ps, of the step
+    int summedGroups = 0; // of all levels, whose forces are known
 };
 
 /** r-RESPA with RATTLE (RattleMTSIntegrator.h). */
