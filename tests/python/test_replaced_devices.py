@@ -327,3 +327,59 @@ def test_trajectories_are_those_of_the_built_in_solver_on_reference(name):
         ends.append(positions(context))
     assert np.linalg.norm(ends[0] - x, axis=1).max() > 1e-3
     assert np.linalg.norm(ends[0] - ends[1], axis=1).max() < bound(1e-8, mixed=1e-6, single=1e-5)
+
+
+# ---- copies of the box -----------------------------------------------------------------------------------------------
+
+
+def groups_across_the_box() -> tuple[mm.System, np.ndarray]:
+    """Two groups of dimers, which OpenMM wraps into the box on devices, at a distance of their centroids."""
+    system, positions = mm.System(), np.array([[-0.4, 0.3, 0], [-0.2, 0.3, 0.1], [0.3, 0.3, 0], [0.5, 0.3, 0.1]])
+    positions = np.concatenate([positions, np.add(positions, [0, 0.1, 0])])
+    nonbonded = mm.NonbondedForce()
+    for _ in positions:
+        system.addParticle(12)
+        nonbonded.addParticle(0, 0.1, 0)
+    for i in range(4):
+        system.addConstraint(i, i + 4, 0.1)
+    held = mc.ConstraintForce()
+    held.addCentroidDistance([0, 1], [2, 3], 0.7)
+    nonbonded.setNonbondedMethod(mm.NonbondedForce.CutoffPeriodic)
+    nonbonded.setCutoffDistance(0.5)
+    system.setDefaultPeriodicBoxVectors((2, 0, 0), (0, 2, 0), (0, 0, 2))
+    system.addForce(nonbonded)
+    system.addForce(held)
+    return system, positions
+
+
+@pytest.mark.platform
+@pytest.mark.parametrize("make", [mc.RattleIntegrator, mm.VerletIntegrator])
+@pytest.mark.parametrize("what", ["positions", "box"])
+def test_molecules_that_openmm_has_wrapped_are_where_they_are_set(make, what):
+    """Without a move onto the constraints, since the positions satisfy them."""
+    system, x = groups_across_the_box()
+    if make is mm.VerletIntegrator:
+        mc.replaceSolver(system)
+    context = mm.Context(system, prepare(make(0.001), TOLERANCE), under_test())
+    context.setPositions(x)
+    for _ in range(2):
+        context.getIntegrator().step(2)
+        if what == "positions":
+            context.setPositions(context.getState(positions=True).getPositions())
+        else:
+            context.setPeriodicBoxVectors((2, 0, 0), (0, 2, 0), (0, 0, 2))
+    context.getIntegrator().step(2)
+    assert np.abs(positions(context) - x).max() < bound(1e-6, single=1e-5)
+
+
+@pytest.mark.platform
+def test_groups_keep_their_distance_under_a_barostat():
+    """Which lets OpenMM unwrap their molecules in a step."""
+    system, x = groups_across_the_box()
+    system.addForce(mm.MonteCarloBarostat(1, 300, 7))
+    mc.replaceSolver(system)
+    context = mm.Context(system, prepare(mm.LangevinMiddleIntegrator(300, 1, 0.001), TOLERANCE), under_test())
+    context.setPositions(x)
+    for _ in range(20):
+        context.getIntegrator().step(1)
+        assert error_of(context) < HELD

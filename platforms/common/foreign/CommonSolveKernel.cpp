@@ -188,10 +188,8 @@ bool CommonSolveKernel::projectOnHost() {
     bool isMoved = false;
     solveForOpenMM(owner.getSystem(), false, [&] { isMoved = solver->projectStart(asReal3(x)); });
     unread.clear();
-    if (isMoved) {
-        kernels->state().setPositions(owner, x);
-        owner.computeVirtualSites();
-    }
+    if (isMoved)
+        setPositions(x);
     takeShapes();
     wereSet = mayHaveMoved = false;
     return isMoved;
@@ -255,8 +253,7 @@ void CommonSolveKernel::project() {
     vector<Vec3> x = positions();
     solveForOpenMM(owner.getSystem(), false, [&] { solver->project(asReal3(x)); });
     unread.clear();
-    kernels->state().setPositions(owner, x);
-    owner.computeVirtualSites();
+    setPositions(x);
     takeShapes();
     stepBegun = -1;
     wereSet = false;
@@ -268,7 +265,13 @@ void CommonSolveKernel::beforeState() {
 
 void CommonSolveKernel::afterPositions() {
     areGiven = wereSet = true;
+    onDevice.orderHasChanged = true; // cells
     stepBegun = -1;
+}
+
+/** OpenMM moves all particles to the same copy of the box, whether it is another box or not. */
+void CommonSolveKernel::afterBox() {
+    onDevice.orderHasChanged = true;
 }
 
 void CommonSolveKernel::requireNearConstraints(ContextImpl&) {
@@ -305,6 +308,12 @@ vector<Vec3> CommonSolveKernel::positions() {
     vector<Vec3> x;
     kernels->state().getPositions(owner, x, false);
     return x;
+}
+
+void CommonSolveKernel::setPositions(const vector<Vec3>& x) {
+    kernels->state().setPositions(owner, x);
+    onDevice.orderHasChanged = true; // cells
+    owner.computeVirtualSites();
 }
 
 void CommonSolveKernel::pollFailure() {

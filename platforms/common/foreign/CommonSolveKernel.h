@@ -33,6 +33,7 @@ private:
     void project() override;
     void beforeState() override;
     void afterPositions() override;
+    void afterBox() override;
 
     /** Whether an integrator that calls updateContextState() takes a step now. */
     bool isInStep() const {
@@ -57,6 +58,7 @@ private:
     /** @param launch  that has failed */
     [[noreturn]] void reportFailure(DeviceFailure failure, int launch);
     std::vector<OpenMM::Vec3> positions();
+    void setPositions(const std::vector<OpenMM::Vec3>& x);
 
     OpenMM::ContextImpl& owner;
     std::unique_ptr<ReplacingSolver> solver;

@@ -162,6 +162,8 @@ public:
     }
     void setPeriodicBoxVectors(ContextImpl& context, const Vec3& a, const Vec3& b, const Vec3& c) override {
         state().setPeriodicBoxVectors(context, a, b, c);
+        if (link->solver != nullptr)
+            link->solver->afterBox();
     }
     void createCheckpoint(ContextImpl& context, ostream& stream) override {
         hear();
@@ -247,6 +249,8 @@ struct Counts : SolverCalls {
         throw Heard(); // before OpenMM's kernel is called, which is not ready
     }
     void afterPositions() override {
+    }
+    void afterBox() override {
     }
     int positions = 0, velocities = 0;
 };

@@ -26,6 +26,8 @@ public:
     virtual void beforeState() = 0;
     /** Somebody has set positions, or all by a checkpoint. */
     virtual void afterPositions() = 0;
+    /** Somebody has set the box. */
+    virtual void afterBox() = 0;
 };
 
 /** Puts a solver in the place of SETTLE, SHAKE and CCMA in OpenMM's IntegrationUtilities, and lets it hear of states

@@ -208,6 +208,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     if (stateWasSet)
         projectOnHost(context, integrator, step);
     prepareProgram(integrator, step);
+    onDevice.noteOtherCalls();
     if (onDevice.orderHasChanged)
         takeOrder(step);
     else if (!sameBox(deviceBox(), frames.back().box))
@@ -343,7 +344,7 @@ bool CommonStepKernel::endStep() {
     polledFailure[0] = 0;
     if (cc.getNonbondedUtilities().getUseCutoff() && cc.getStepsSinceReorder() >= 250)
         program->arguments["failure"].download(polledFailure, false);
-    cc.reorderAtoms();
+    onDevice.reorder();
     if (onDevice.orderHasChanged && cc.getUseMixedPrecision()) {
         // Atoms were wrapped in single precision.
         onDevice.orderHasChanged = false;

@@ -205,6 +205,7 @@ optional<double> CommonStepKernel::projectedKineticEnergy(ContextImpl& context,
         return {};
     if (scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected)
         computeForcesToRead(context, integrator);
+    onDevice.noteOtherCalls();
     if (onDevice.orderHasChanged)
         takeOrder(0);
     setNumbers(integrator);

@@ -173,7 +173,14 @@ shared_ptr<const DeviceOrder> DeviceConstraints::takeOrder() {
     uploadCells(order->cells);
     program->forgetResponses();
     orderHasChanged = false;
+    stepsSinceReorder = cc.getStepsSinceReorder();
     return order;
+}
+
+void DeviceConstraints::reorder() {
+    noteOtherCalls();
+    cc.reorderAtoms();
+    stepsSinceReorder = cc.getStepsSinceReorder();
 }
 
 void DeviceConstraints::uploadCells(const vector<mm_int4>& cells) {

@@ -70,6 +70,13 @@ public:
     }
     /** Take the present order of particles. */
     std::shared_ptr<const DeviceOrder> takeOrder();
+    /** Let OpenMM reorder particles, now and then. */
+    void reorder();
+    /** Note whether others have let it since then, as those do who set positions or the box: all particles are in the
+     * same copy of the box then, and nobody is told. */
+    void noteOtherCalls() {
+        orderHasChanged = orderHasChanged || cc.getStepsSinceReorder() != stepsSinceReorder;
+    }
     /** For expressions, which see unwrapped positions. The copy need not be complete when this returns. */
     void uploadCells(const std::vector<OpenMM::mm_int4>& cells);
     /** The solver has other targets. */
@@ -134,8 +141,9 @@ private:
     std::vector<std::vector<BodyPlace>> bodyPlaces; // by particle with mass, in all bodies that share it
     std::vector<int> placeByFirstParticle;          // [constraints], -1: of centroids
     ProgramKind madeFor;
-    int revision = -1;        // of the solver's constraints in the program
-    double referenceTime = 0; // ps, the zero of time in kernels
+    int revision = -1;          // of the solver's constraints in the program
+    double referenceTime = 0;   // ps, the zero of time in kernels
+    int stepsSinceReorder = -1; // OpenMM's number of calls, after the last one that was noted
     std::vector<double> globalsOnDevice;
 };
 
