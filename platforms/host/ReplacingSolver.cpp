@@ -258,6 +258,14 @@ void ReplacingSolver::fail(const SolveReport& report, Stage stage) {
     throwFailedSolve(during(settings()), report, stage);
 }
 
+void ReplacingSolver::failFarOff(const SolveReport& before, const Real3* x) {
+    const SolveCircumstances now = during(settings());
+    Projection projection;
+    projection.before = before;
+    throwProblem(
+        farOff(solver.getSet(), projection, x, box(), now.time, now.settings.maxMove, now.activity, now.isOurs));
+}
+
 void ReplacingSolver::beginStepAt(double time) {
     call = "a step";
     callTime = time;

@@ -69,6 +69,9 @@ public:
     void beginStepAt(double time);
     /** @throws ConstraintException that describes a failed solve of the device, in a step or beside one */
     [[noreturn]] void fail(const SolveReport& report, Stage stage);
+    /** @throws ConstraintException about a body, or a constraint, that was far off before a step of the device
+     *  @param x  after it */
+    [[noreturn]] void failFarOff(const SolveReport& before, const Real3* x);
     /** @throws ConstraintException about what is not finite: "velocity" */
     [[noreturn]] void failNotFinite(int particle, const char* what) const;
 

@@ -383,3 +383,38 @@ def test_groups_keep_their_distance_under_a_barostat():
     for _ in range(20):
         context.getIntegrator().step(1)
         assert error_of(context) < HELD
+
+
+# ---- bodies that others have moved -----------------------------------------------------------------------------------
+
+
+@pytest.mark.platform
+@pytest.mark.parametrize("is_joined", [False, True], ids=["free", "joined"])
+def test_a_rigid_body_that_was_bent_by_others_is_told(is_joined):
+    system, bodies = mm.System(), mc.ConstraintForce()
+    shape = np.array([[0, 0, 0], [0.15, 0, 0], [0, 0.15, 0], [0, 0, 0.15]])
+    x = np.concatenate([shape, np.add(shape, [0.5, 0, 0])])
+    for _ in x:
+        system.addParticle(12)
+    for first in (0, 4):
+        bodies.addRigidBody(range(first, first + 4), shape)
+    if is_joined:
+        bodies.addDistance(1, 4, 0.35)
+    system.addConstraint(*[system.addParticle(12) for _ in range(2)], 0.1)
+    system.addForce(bodies)
+    mc.replaceSolver(system)
+    integrator = mm.CustomIntegrator(0.001)
+    integrator.addPerDofVariable("push", 0)
+    integrator.addUpdateContextState()
+    integrator.addConstrainPositions()
+    integrator.addComputePerDof("x", "x+push")
+    context = mm.Context(system, integrator, under_test())
+    context.setPositions([*x, (2, 0, 0), (2.1, 0, 0)])
+    integrator.step(1)
+    integrator.setPerDofVariableByName("push", [(0.5 if i == 5 else 0, 0, 0) for i in range(len(x) + 2)])
+    told = pytest.raises(
+        mm.OpenMMException, match=r"rigid body 1 .* has a different shape, by .*: the projection before"
+    )
+    with told:
+        integrator.step(2)
+        context.getState(positions=True)

@@ -127,17 +127,18 @@ DEVICE void prepare_measurePositions(const Arguments* a, Body* body, const BodyS
 DEVICE void apply_measurePositions(const Arguments* a, const Body* body, int place, int i, Particle* p) {
 }
 
-/** The host projects bodies that are far off. */
+/** The host projects bodies that are far off, which are left as they are: their violations add up to less than none. */
 DEVICE void take_projectPositions(const Arguments* a, const Body* body, int place, int i, const Particle* p,
                                   BodySums* sums) {
     take_measurePositions(a, body, place, i, p, sums);
     const mixed3 way = wayToPlace(a, body, i, shapeOf(a, place));
     const mixed inverseScale = body->radius > 0 ? 1 / body->radius : 0;
     const mixed error = sqrt(dot(way, way)) * inverseScale;
-    if (error > a->threshold + roundingOf(a, largestComponent(positionOf(a, i)), inverseScale))
-        sums->violations += 1;
-    if (!(error <= a->farOff)) // or NaN
+    if (!(error <= a->farOff)) { // or NaN
+        sums->violations = -INFINITE_ERROR;
         fail(a, a->firstBodyCluster + body->number);
+    } else if (error > a->threshold + roundingOf(a, largestComponent(positionOf(a, i)), inverseScale))
+        sums->violations += 1;
 }
 
 DEVICE void prepare_projectPositions(const Arguments* a, Body* body, const BodySums* sums) {

@@ -367,8 +367,11 @@ void CommonSolveKernel::reportFailure(DeviceFailure failure, int launch) {
     while (begun.size() > 1 && begun[1].first <= launch)
         begun.pop_front();
     solveForOpenMM(owner.getSystem(), !failure.ofProjection, [&] {
-        if (failure.ofProjection) // throws, unless positions have come back since
+        if (failure.ofProjection) { // throws, unless positions have come back since
             solver->projectStart(asReal3(x));
+            if (report.body >= 0)
+                solver->failFarOff(report, asReal3(x));
+        }
         solver->beginStepAt(begun.empty() ? owner.getTime() : begun[0].second);
         if (failure.particle >= 0)
             solver->failNotFinite(failure.particle, what);

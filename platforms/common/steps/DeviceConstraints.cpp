@@ -17,9 +17,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Largest relative error that the device projects itself; the host projects larger ones. */
-constexpr double farOffBound = 0.5;
-
 /** The largest float up to a tolerance: kernels compare some errors as floats and others as doubles, and a number that
  * is the same in both types decides alike. */
 double asFloat(double tolerance) {

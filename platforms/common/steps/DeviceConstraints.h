@@ -28,6 +28,9 @@ struct ProgramKind {
     bool sumsStages = false;      ///< see StepScheme
 };
 
+/** Largest relative error that a device projects itself; the host projects larger ones. */
+constexpr double farOffBound = 0.5;
+
 /** A failure that a device recorded. */
 struct DeviceFailure {
     SolveReport report; ///< body >= 0: of that rigid body

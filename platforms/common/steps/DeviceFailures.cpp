@@ -98,7 +98,8 @@ DeviceFailure DeviceConstraints::describe(int code, const DeviceOrder& order, in
     return failure;
 }
 
-/** A rigid body that could not be solved, or drifted: an explicit constraint force has no other failure. */
+/** A rigid body that could not be solved, or drifted: an explicit constraint force has no other failure. Without a
+ * report it was far off in a projection. */
 DeviceFailure DeviceConstraints::describeBody(int code, const DeviceOrder& order, int buffer) {
     const ConstraintTables& tables = program->tables();
     const int number = code - tables.firstBodyCluster(), first = tables.bodyStart[number],
@@ -110,8 +111,13 @@ DeviceFailure DeviceConstraints::describeBody(int code, const DeviceOrder& order
     const vector<int> rows = reportRows();
     program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // none, for the next failure
     const int place = (buffer * numStepSolves + (int) StepSolve::Positions) * tables.numClusters() + code;
-    failure.isDrifted = rows[4 * place] == (int) DeviceOutcome::Converged;
-    if (failure.isDrifted) {
+    const bool hasReport = rows[4 * place] != (int) DeviceOutcome::Converged;
+    failure.isDrifted = !hasReport && anyHas(madeFor.stages, "solveEndAccelerations");
+    failure.ofProjection = !hasReport && !failure.isDrifted;
+    if (failure.ofProjection) {
+        report.outcome = Outcome::NotConverged;
+        report.maxError = farOffBound; // at least
+    } else if (failure.isDrifted) {
         const vector<double> deviations = program->arguments.download("bodyError");
         report.maxError = *max_element(deviations.begin() + first, deviations.begin() + last);
     } else {
