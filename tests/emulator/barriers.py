@@ -27,9 +27,11 @@ def barriers(text: str) -> Iterator[tuple[str, int, int]]:
     functions = [(match.start(), match[1]) for match in FUNCTION.finditer(text)]
     counts: Counter[str] = Counter()
     for match in WAIT.finditer(text):
-        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        begin = text.rfind("\n", 0, match.start()) + 1
+        line = text[begin : match.start()]
+        is_of_macro = text[max(0, begin - 2) : begin] == "\\\n"
         before = [name for start, name in functions if start < match.start()]
-        if before and not line.lstrip().startswith(("#", "//", "*", "/*")):
+        if before and not is_of_macro and not line.lstrip().startswith(("#", "//", "*", "/*")):
             counts[before[-1]] += 1
             yield f"{before[-1]}:{counts[before[-1]]}", match.start(), match.end()
 

@@ -58,10 +58,10 @@ SURVIVES = {
 }
 
 
-def finding(build: Path, libraries: Path, name: str) -> str:
+def finding(build: Path, name: str) -> str:
     """What the tests say without this barrier, or with all for an empty name, which compiles; empty if they pass."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | emulated(build, libraries) | of_mutant(name, folder)
+        environment = os.environ | emulated(build) | of_mutant(name, folder)
         for tests in TESTS:
             command = [str(build / "tests/emulator/TestEmulator"), f"--gtest_filter={tests}"]
             if found := sign_of(command, environment, 600 if name else 3600):
@@ -171,18 +171,16 @@ def find_by_entries(build: Path, wanted: list[str], pool: Executor) -> None:
         path.write_text(json.dumps({each: found[each] for each in names() if each in found}, indent=1) + "\n")
 
 
-def emulated(build: Path, libraries: Path) -> dict[str, str]:
-    """The environment in which kernels run on the emulator with ThreadSanitizer.
-
-    libraries  -- folder of compiled kernels
-    """
+def emulated(build: Path) -> dict[str, str]:
+    """The environment in which kernels run on the emulator with ThreadSanitizer. Kernels that were compiled are kept
+    where ctest keeps those of its entries."""
     runtime = subprocess.run(["g++", "-print-file-name=libtsan.so"], check=True, capture_output=True, text=True)
     return {
         "CONSTRAINTS_TEST_CUDA": "1",
         "FAKECUDA_MULTIPROCESSORS": "3",
         "FAKECUDA_BLOCK": "64",  # the time for a barrier grows with the square of the number of threads
         "LD_LIBRARY_PATH": f"{build / 'tests/emulator/nvrtc'}:{build / 'tests/calls/fakecuda'}",
-        "EMULATOR_CACHE": str(libraries),
+        "EMULATOR_CACHE": str(build / "tests/emulator/libraries"),
         "EMULATOR_FLAGS": "-O1 -g1 -fsanitize=thread --param tsan-distinguish-volatile=1",
         "LD_PRELOAD": runtime.stdout.strip(),
     }
@@ -197,14 +195,14 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="NUMBER", help="of barriers at a time")
     arguments = parser.parse_intermixed_args()
     build, wanted = arguments.build.resolve(), arguments.names or names()
-    with ThreadPoolExecutor(arguments.jobs) as pool, tempfile.TemporaryDirectory() as libraries:
+    with ThreadPoolExecutor(arguments.jobs) as pool:
         if arguments.entries:
             find_by_entries(build, wanted, pool)
             return 0
-        if found := finding(build, Path(libraries), ""):
+        if found := finding(build, ""):
             raise SystemExit(f"the tests do not pass with all barriers: {found}")
         missed = 0
-        findings = pool.map(partial(finding, build, Path(libraries)), wanted)
+        findings = pool.map(partial(finding, build), wanted)
         for name, found in zip(wanted, findings, strict=True):
             reason = "" if found else SURVIVES.get(name, "NOT FOUND")
             missed += reason == "NOT FOUND"

@@ -190,6 +190,7 @@ CASES |= {
     "anchored RattleLangevin": Case(anchored, "RattleLangevin"),
     "anchored GeodesicLangevin": Case(anchored, "GeodesicLangevin"),
     "anchored iterative": Case(anchored, "ConstraintForce", "iterative", "single"),
+    "block with a last round unseen": Case(branched, tolerance=1e-10),
     "block single": Case(branched, precision="single", environment=ONE_PIECE, serves="2 in shared memory"),
     "block shared": Case(branched, environment=ONE_PIECE, serves="2 in shared memory"),
     "block global": Case(branched, environment=GLOBAL_FACTORS, serves="sparse"),

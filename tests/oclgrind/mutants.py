@@ -127,8 +127,6 @@ NOT_COMPILED = {
     "partOfCluster_ANY:2": "of CUDA only: two solves in a launch",
     "argumentsAgain:1": "of CUDA only",
     "argumentsAgain:2": "of CUDA only",
-    "continue_ANY_Local:1": "for several blocks only",
-    "continue_ANY_Local:2": "for several blocks only",
     "solveTogether_ANY:2": "for several blocks only",
     "solveTogether_ANY:3": "for several blocks only",
 }
@@ -211,6 +209,7 @@ BARRIER_CASES = [
     "thread Rattle",
     "block NoseHoover",
     "block iterative Rattle",
+    "block with a last round unseen",
     "block global",
     "block shared and global",
     "block single",
