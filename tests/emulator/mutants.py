@@ -38,6 +38,7 @@ from entries import Entry, entries, names_in_shard
 TESTS = (
     "All/EmulatedFallBack.*",
     "EmulatedPartsOf.TwoSolves*",
+    "EmulatedMolecules.*",
     "All/EmulatedFactor.*CUDAMixed_MatrixInversion_Rattle",
     "All/EmulatedFactor.*CUDASingle_MatrixInversion_Shake",
     "All/EmulatedFactor.*RattleNoseHoover",
