@@ -196,15 +196,17 @@ private:
         J.setStart(x.data(), box, time);
         std::vector<int> result;
         for (int row = 0; row < J.numRows(); row++) {
-            double square = 0; // of the gradient, if the body's particles were free
-            if (J.isJoined(row)) {
-                const Jacobian& free = J.joinedRows()->onParticles;
-                const int own = J.joinedNumber(row);
-                for (int s = free.slotStart[own]; s < free.slotStart[own + 1]; s++)
-                    square += free.inverseMass[s] > 0 ? dot(free.start[s], free.start[s]) : 0;
+            if (!J.isJoined(row)) {
+                result.push_back(all[row]);
+                continue;
             }
+            const Jacobian& free = J.joinedRows()->onParticles;
+            const int own = J.joinedNumber(row);
+            double square = 0; // of the gradient, if the body's particles were free
+            for (int s = free.slotStart[own]; s < free.slotStart[own + 1]; s++)
+                square += free.inverseMass[s] > 0 ? dot(free.start[s], free.start[s]) : 0;
             const double bound = threshold[groupOf[all[row]]];
-            if (!J.isJoined(row) || !(J.diagonal(row, J.start.data()) <= bound * bound * square))
+            if (!(J.diagonal(row, J.start.data()) <= bound * bound * square))
                 result.push_back(all[row]);
         }
         return result;
