@@ -131,7 +131,6 @@ NOT_COMPILED = {
     "solveTogether_ANY:3": "for several blocks only",
 }
 SURVIVES = {
-    "startRowsLocal:1": "for several blocks only: here no part joins bodies",
     "solveTogether_ANY:1": "redundant with one part: as solve_ANY:1",
     "leave_ANY:1": "redundant: what comes next has a barrier before it reads what was written here",
     "solve_ANY:1": "redundant: a round ends with worstOf(), and one thread writes what follows and reads it",

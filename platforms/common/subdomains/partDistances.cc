@@ -120,7 +120,6 @@ DEVICE Worst startRowsLocal(const Arguments* a, const Solve* solve SHARED_PARAME
     EACH_GLOBAL_ROW(n) takeGlobalStart(a, solve, n SHARED_ARGUMENT);
 #endif
 #if PART_JOINTS
-    THREAD_GROUP_SYNC // bodies were joined meanwhile
     startPoints(a, part, solve);
 #endif
 #if PART_ANGLES

@@ -195,7 +195,7 @@ DEVICE void startJoint(LocalPart part, const Solve* solve, int n, Worst* worst) 
         noteWorst(worst, part.i[AT_FIRST_ROW] + joint.row, squares, squares);
 }
 
-/** Take the present positions as the start of points, after bodies were joined and a barrier. Another one has to follow. */
+/** Take the present positions as the start of points, from bodies that were taken before a barrier. Another one has to follow. */
 DEVICE void startPoints(const Arguments* a, LocalPart part, const Solve* solve) {
     EACH_JOINT_POINT(p, NUM_JOINT_POINTS) startPoint(a, part, p);
     EACH_SOLVED_JOINT(n) startTarget(a, part, solve, n);
