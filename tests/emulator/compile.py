@@ -66,7 +66,7 @@ def translate(text: str) -> str:
 def key_of(text: str, compiler: str, flags: list[str]) -> str:
     """A hash of all that what is compiled depends on."""
     digest = hashlib.sha256(text.encode())
-    for name in ("compile.py", "device.h", "interface.h"):
+    for name in ("compile.py", "device.h", "interface.h", "vectors.h"):
         digest.update((HERE / name).read_bytes())
     version = subprocess.run([compiler, "--version"], check=True, capture_output=True).stdout
     digest.update(" ".join([compiler, *flags]).encode() + version)

@@ -3,17 +3,15 @@
 // CUDA's language as C++, as far as OpenMM's kernels and ours use it. compile.py includes this file before the text of
 // a module.
 #include "interface.h"
+#include "vectors.h"
 #include <cmath>
 #include <cstring>
 #include <math.h>
 #include <type_traits>
 #include <utility>
-#include <vector_functions.h>
 
-#undef __device__
-#undef __global__
-#undef __launch_bounds__
 #define __device__
+#define __forceinline__ inline
 #define __global__
 #define __launch_bounds__(...)
 

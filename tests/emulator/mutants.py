@@ -37,7 +37,7 @@ from entries import Entry, entries, names_in_shard
 # Tests that run the blocks, the colours of the iterative solver, a heat bath and bodies, the fastest first.
 TESTS = (
     "All/EmulatedFallBack.*",
-    "EmulatedPartsOf.TwoSolves*",
+    "EmulatedPartsOf.TwoSolves*:EmulatedPartsOf.AStepOf*",
     "EmulatedMolecules.*",
     "All/EmulatedFactor.*CUDAMixed_MatrixInversion_Rattle",
     "All/EmulatedFactor.*CUDASingle_MatrixInversion_Shake",

@@ -103,8 +103,7 @@ Result nvrtcCompileProgram(Program* program, int numOptions, const char* const* 
     unsetenv("LD_PRELOAD"); // sanitizers are for the kernels, not for what compiles them
     const std::string command = quoted(EMULATOR_PYTHON) + " " + quoted(EMULATOR_FOLDER "/compile.py") + " " +
                                 quoted(text) + " " + quoted(folder) + " " + quoted(EMULATOR_COMPILER) + " " + flags +
-                                " -I" + quoted(EMULATOR_FOLDER) + " -isystem " + quoted(CUDA_HEADERS) + " >" +
-                                quoted(library) + " 2>" + quoted(log);
+                                " -I" + quoted(EMULATOR_FOLDER) + " >" + quoted(library) + " 2>" + quoted(log);
     const bool isCompiled = std::system(command.c_str()) == 0;
     program->log = contentOf(log);
     program->ptx = "emulated " + contentOf(library);
