@@ -95,6 +95,31 @@ void HostStepKernel::projectContextVelocities(ContextImpl& context, const Constr
     countVelocities(energy, v.data());
 }
 
+void HostStepKernel::projectLaggingVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const Real3* x = positions(context);
+    const Box now = box(context);
+    const vector<Real3> given = copyOf(velocities(context));
+    vector<Real3> tangent = given, turn(numParticles()), rest(numParticles());
+    targetTime = currentTime(context);
+    const Projection projection =
+        projector->projectVelocities(projectionSettings(integrator), x, tangent.data(), now, targetTime);
+    if (projection.outcome != Projection::Outcome::Projected)
+        return; // kept; or what cannot be solved, of which the step tells
+    solver->setTime(targetTime);
+    ForceMultipliers multipliers;
+    if (solver->solveAccelerations(x, now, tangent.data(), turn.data(), multipliers, integrator.getMaxIterations())
+            .outcome != Outcome::Converged)
+        return; // likewise
+    for (int i = 0; i < numParticles(); i++) {
+        turn[i] = velocityTimeOffset(integrator) * turn[i];
+        rest[i] = tangent[i] - given[i] - turn[i];
+    }
+    if (kineticEnergy(rest.data()) > kineticEnergy(turn.data())) {
+        record->note(projection.report);
+        setVelocities(context, tangent.data());
+    }
+}
+
 void HostStepKernel::projectState(ContextImpl& context, const ConstraintIntegrator& integrator, bool positionsKnown,
                                   bool velocitiesKnown, bool isOfAStep) {
     takeNewPositions(context);
@@ -108,6 +133,9 @@ void HostStepKernel::projectState(ContextImpl& context, const ConstraintIntegrat
         projectContextPositions(context, integrator, isOfAStep ? Reach::Unbounded : Reach::Bounded);
     if (scheme.constrainsVelocities && !(positionsKnown && velocitiesKnown))
         projectContextVelocities(context, integrator);
+    else if (!scheme.constrainsVelocities && velocitiesWereSet && !velocitiesKnown)
+        projectLaggingVelocities(context, integrator);
+    velocitiesWereSet = false;
     for (auto* parameters : {&met->ofPositions, &met->ofVelocities}) // whoever has set them
         if (!parameters->has_value())
             *parameters = solver->getGlobals();

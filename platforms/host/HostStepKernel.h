@@ -70,8 +70,10 @@ public:
             met->forget();
     }
     void noteVelocities() override {
-        if (!met->isOwnChange)
-            met->ofVelocities.reset();
+        if (met->isOwnChange)
+            return;
+        velocitiesWereSet = true;
+        met->ofVelocities.reset();
     }
     int getConstraintRank(OpenMM::ContextImpl& context) const override;
     int findConstraintRank(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
@@ -162,15 +164,16 @@ protected:
     /** Whether the state is that of a loaded checkpoint, which satisfies the constraints. True only once per
      *  checkpoint. */
     bool isStateOfCheckpoint(OpenMM::ContextImpl& context);
-    /** What is known of Context parameters, and the work of projections to new ones: to be restored with the state that
-     * was there before, if a step fails. */
+    /** What is known of Context parameters and of velocities that were set, and the work of projections to new
+     * parameters: to be restored with the state that was there before, if a step fails. */
     struct ParameterRecord {
         ParameterWork work;
         MetParameters met;
         std::vector<double> metParameters;
+        bool velocitiesWereSet;
     };
     ParameterRecord parameterRecord() const {
-        return {parameterWork, *met, metParameters};
+        return {parameterWork, *met, metParameters, velocitiesWereSet};
     }
     void restore(const ParameterRecord& record);
     /** The potential energy (kJ/mol) of the force groups that the integrator takes, wherever the positions are. */
@@ -292,6 +295,10 @@ private:
     double projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Reach reach,
                                    bool isAsked = true);
     void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Velocities that others have set, where they lag behind the positions: those of a State of such an integrator
+     *  leave the tangent space by the turn of the constraints in half a step, and stay. What is farther off is
+     * projected: the first step would answer it by an impulse, and count that among its forces. */
+    void projectLaggingVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Project arrays [numParticles], of the Context or others. Throws if that fails.
      *  @return Kept or Projected */
     Projection projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,
@@ -311,6 +318,7 @@ private:
     bool mayBeMirrored = false;          // some bodies
     bool positionsAreNew = true;         // since the independent constraints were chosen
     bool positionsWereSet = true;        // since they were found to be near the constraints
+    bool velocitiesWereSet = true;       // since a step began
     bool asksForForces = false;          // OwnForces
     bool shapesAreNew = true;            // positions have not decided yet which mirror images they are
 };

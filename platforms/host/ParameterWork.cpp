@@ -83,6 +83,7 @@ void HostStepKernel::restore(const ParameterRecord& before) {
     parameterWork = before.work;
     *met = before.met;
     metParameters = before.metParameters;
+    velocitiesWereSet = before.velocitiesWereSet;
 }
 
 } // namespace ConstraintPlugin

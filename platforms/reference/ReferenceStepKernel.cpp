@@ -204,7 +204,7 @@ void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintInt
         unchanged = {true, true};
     }
     const bool positionsKnown = arePositionsOfLastStep(context);
-    const bool velocitiesKnown = positionsKnown && scheme.constrainsVelocities && unchanged.velocities;
+    const bool velocitiesKnown = unchanged.velocities && (positionsKnown || !scheme.constrainsVelocities);
     projectState(context, integrator, positionsKnown, velocitiesKnown, isOfAStep);
 }
 
