@@ -82,6 +82,13 @@ def test_radial_profile_of_free_particles_is_flat():
     assert profile.error[-1] == 0
 
 
+def test_radial_profile_is_of_a_distance():
+    angles = np.array([1.0, 2.0])
+    profile = made_up(angles, angles, angles, fe.Angle(0, 1, 2)).integrate()
+    with pytest.raises(ValueError, match="radial: angle 0-1-2 is no distance"):
+        profile.radial()
+
+
 def test_plots_and_tables(tmp_path):
     values = np.linspace(0, np.pi, 5)
     forces = made_up(values, np.sin(values), 0 * values + 0.1)

@@ -101,7 +101,14 @@ class FreeEnergyProfile:
         return replace(self, free_energy=self.free_energy - self.free_energy[index], reference=index)
 
     def radial(self) -> FreeEnergyProfile:
-        """For a distance: -kT ln g(r), without the -2 kT ln r of the growing sphere, 0 at the last value."""
+        """For a distance: -kT ln g(r), without the -2 kT ln r of the growing sphere, 0 at the last value.
+
+        :raises ValueError: if the coordinate is no length
+        """
+        if self.coordinate.unit_name != "nanometer":
+            raise ValueError(
+                f"radial: {self.coordinate.label} is no distance, and has no -2 kT ln r. free_energy is -kT ln P."
+            )
         energy = self.free_energy + 2 * BOLTZMANN * self.temperature * np.log(self.values)
         return replace(self, free_energy=energy).relative_to(-1)
 
