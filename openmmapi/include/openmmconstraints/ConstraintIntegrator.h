@@ -207,8 +207,9 @@ public:
      */
     std::vector<OpenMM::Vec3> getConstraintVirial() const;
     /** Instantaneous multipliers at the present state, from forces, velocities and positions:
-     *  (J M^-1 J^T) lambda = -(J M^-1 F + J-dot v). They do not depend on the step size. ShakeIntegrator's velocities
-     * are first shifted to the time of the positions. Forces are evaluated unless they are known.
+     *  (J M^-1 J^T) lambda = -(J M^-1 F + J-dot v). They do not depend on the step size. Velocities that are half a
+     * step behind, as those of ShakeIntegrator and of RattleLangevinIntegrator without geodesic steps, are first
+     * shifted to the time of the positions and projected. Forces are evaluated unless they are known.
      *
      *  @return [number of constraints] as getMultipliers()
      */
@@ -242,13 +243,12 @@ public:
                          std::vector<double>& corrections, double& logZ);
     /** Instantaneous pressure (bar) at the present state, by scaling the positions of atoms with the box:
      *  P = (2 K + sum_i F_i.r_i + sum_k lambda_k sum_i r_i.grad_i q_k) / (3 V). K and lambda_k are those of the
-     * velocities of computeSystemTemperature(), lambda_k as computeMultipliers() has them. The virial of the forces is
-     * the derivative of the potential energy, -3V dU/dV, by central differences over changes of all lengths by 1e-3 and
-     *  5e-4 with Richardson's extrapolation: four energies. Where molecules are finite, the average is the molecular
-     *  pressure. It exists for networks that span the box, too. The Context's state is the same afterwards, bit for
-     *  bit. Source: Tuckerman, Statistical Mechanics: Theory and Molecular Simulation (2010), section 5.6; with the
-     *  constraint forces among the forces: Ciccotti, Ryckaert, Comput. Phys. Rep. 4, 346 (1986),
-     *  doi:10.1016/0167-7977(86)90022-5.
+     * velocities of computeSystemTemperature(), lambda_k instantaneous. The virial of the forces is the derivative of
+     * the potential energy, -3V dU/dV, by central differences over changes of all lengths by 1e-3 and 5e-4 with
+     * Richardson's extrapolation: four energies. Where molecules are finite, the average is the molecular pressure. It
+     * exists for networks that span the box, too. The Context's state is the same afterwards, bit for bit. Source:
+     * Tuckerman, Statistical Mechanics: Theory and Molecular Simulation (2010), section 5.6; with the constraint forces
+     * among the forces: Ciccotti, Ryckaert, Comput. Phys. Rep. 4, 346 (1986), doi:10.1016/0167-7977(86)90022-5.
      *
      *  @param[out] error  bar: how far the differences over the two changes are apart
      *  @return bar

@@ -47,11 +47,12 @@ namespace ConstraintPlugin {
  *  At zero friction there is no thermostat: LangevinMiddle has the positions of ShakeIntegrator, and g-BAOAB with K = 1
  * is RATTLE with its drift in two halves.
  *
- *  Random numbers depend only on the seed, the number of steps taken and the index of the particle (Philox4x32-10:
- * Salmon et al., SC '11, doi 10.1145/2063384.2063405). They are the same on all platforms. Other Contexts do not change
- * them, a failed step does not consume any, and a run that continues from a checkpoint uses the same numbers. Source:
- * Zhang, Liu, Yan, Tuckerman, Liu, J. Phys. Chem. A 123, 6056 (2019), doi 10.1021/acs.jpca.9b02771; projections and
- * g-BAOAB: Leimkuhler, Matthews, Proc. R. Soc. A 472, 20160138 (2016), doi 10.1098/rspa.2016.0138.
+ *  Random numbers depend only on the seed, the number of steps in the Context and the index of the particle
+ * (Philox4x32-10: Salmon et al., SC '11, doi 10.1145/2063384.2063405). They are the same on all platforms. Other
+ * Contexts do not change them, a failed step does not consume any, and a run that continues from a checkpoint uses the
+ * same numbers. Source: Zhang, Liu, Yan, Tuckerman, Liu, J. Phys. Chem. A 123, 6056 (2019),
+ * doi 10.1021/acs.jpca.9b02771; projections and g-BAOAB: Leimkuhler, Matthews, Proc. R. Soc. A 472, 20160138 (2016),
+ * doi 10.1098/rspa.2016.0138.
  */
 class RattleLangevinIntegrator : public ConstraintIntegrator {
 public:
