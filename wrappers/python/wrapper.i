@@ -413,6 +413,15 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 %rename(_moveConstraints) ConstraintPlugin::moveConstraints; // helpers/move_constraints.py
 %rename(_moveAnchoredConstraints) ConstraintPlugin::moveAnchoredConstraints; // helpers/freeze.py
 %include "openmmconstraints/MoveConstraints.h"
+// One by one, as Quantities, a million masses take seconds.
+%inline %{
+std::vector<double> _particleMasses(const OpenMM::System& system) {
+    std::vector<double> masses(system.getNumParticles());
+    for (int i = 0; i < system.getNumParticles(); i++)
+        masses[i] = system.getParticleMass(i);
+    return masses;
+}
+%}
 // OpenMM's Forces cannot remove terms, and where a Force is replaced in a System, references to it dangle:
 // helpers/terms.py. (Those that own tabulated functions cannot be copied.)
 %inline %{

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,17 @@ import openmm as mm
 from openmm import unit
 
 from openmmconstraints.helpers.counts import count_of
+from openmmconstraints.helpers.pairs import Pair, pair_of
 from openmmconstraints.inspection.kinds import ANGLE, BODY, DISTANCE, NOUNS, STRAIGHT
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.wrapper import ConstraintForce
 
-Pair = tuple[int, int]
 
-
-def pair_of(particles: tuple[int, ...]) -> Pair:
-    """Of two particles, the smaller one first."""
-    return min(particles), max(particles)
+def pairs_of(listing: Listing, constraints: Sequence[int] | np.ndarray) -> list[Pair]:
+    """Of constraints with two particles each."""
+    which = np.array(constraints, dtype=np.int64)
+    pairs = np.sort(listing.particle[listing.start[which][:, None] + np.arange(2)], axis=1)
+    return [(first, second) for first, second in pairs.tolist()]
 
 
 def held_pairs(system: mm.System, listing: Listing, among: np.ndarray) -> Iterator[tuple[Pair, float]]:
@@ -33,8 +34,8 @@ def held_pairs(system: mm.System, listing: Listing, among: np.ndarray) -> Iterat
     """
     still = among & listing.valid & ~listing.is_changing
     lengths = _lengths(listing, still)
-    for k in np.flatnonzero(still & (listing.kind == DISTANCE) & (listing.force >= 0)).tolist():
-        yield pair_of(listing.of(k)), float(listing.target[k])
+    of_forces = np.flatnonzero(still & (listing.kind == DISTANCE) & (listing.force >= 0))
+    yield from zip(pairs_of(listing, of_forces), listing.target[of_forces].tolist(), strict=True)
     for b in np.flatnonzero(among & listing.valid & (listing.kind == BODY)).tolist():
         yield from _pairs_of_body(system, listing, b)
     for k in np.flatnonzero(still & (listing.kind == ANGLE)).tolist():
@@ -59,20 +60,21 @@ def name_uncounted(
 
     found: what the diagnosis of the System has found
     """
+    which = np.flatnonzero(listing.valid & ~listing.is_ignored)
+    which = which[~np.isin(which, np.array(found["absorbed"], dtype=np.int64))]  # a body holds those
+    is_distance = listing.kind[which] == DISTANCE
     number: Counter[int] = Counter()
-    absorbed = set(found["absorbed"])  # a body holds them
+    number[DISTANCE] = sum(pair not in counted for pair in pairs_of(listing, which[is_distance]))
     lengths = _lengths(listing, listing.valid & ~listing.is_changing)
-    for k in np.flatnonzero(listing.valid & ~listing.is_ignored).tolist():
+    for k in which[~is_distance].tolist():
         kind = int(listing.kind[k])
-        if k in absorbed:
-            continue
         if kind == BODY:
             is_counted = all(pair in counted for pair, _ in _pairs_of_body(system, listing, k))
             number[kind] += not is_counted or _is_linear(massive_shape(system, listing, k)[1])
         elif kind == ANGLE:  # if its sides are not held, its ends are counted for something else
             number[kind] += _sides(listing, lengths, k) is None or _ends(listing, k) not in counted
         else:
-            number[kind] += kind != DISTANCE or _ends(listing, k) not in counted
+            number[kind] += 1
     nouns = {BODY: "rigid bodies"}
     named = [count_of(number[kind], NOUNS[kind], nouns.get(kind)) for kind in sorted(number) if number[kind]]
     if not number[ANGLE] and (lines := sum(_is_short_of_pairs(listing, group, counted) for group in found["groups"])):
@@ -82,21 +84,21 @@ def name_uncounted(
 
 def _lengths(listing: Listing, among: np.ndarray) -> dict[Pair, float]:
     """Distances (nm) of some constraints."""
-    which = np.flatnonzero(among & (listing.kind == DISTANCE)).tolist()
-    return {pair_of(listing.of(k)): float(listing.target[k]) for k in which}
+    which = np.flatnonzero(among & (listing.kind == DISTANCE))
+    return dict(zip(pairs_of(listing, which), listing.target[which].tolist(), strict=True))
 
 
 def _ends(listing: Listing, k: int) -> Pair:
-    """The first and the last particle of a distance or an angle."""
+    """The first and the last particle of an angle."""
     particles = listing.of(k)
-    return pair_of((particles[0], particles[-1]))
+    return pair_of(particles[0], particles[-1])
 
 
 def _sides(listing: Listing, lengths: Mapping[Pair, float], k: int) -> tuple[float, float] | None:
     """The lengths (nm) that are held beside an angle, with which it holds the distance of its ends; None: it holds it
     not, or is straight."""
     first, middle, last = listing.of(k)
-    a, b = lengths.get(pair_of((first, middle))), lengths.get(pair_of((middle, last)))
+    a, b = lengths.get(pair_of(first, middle)), lengths.get(pair_of(middle, last))
     return None if a is None or b is None or listing.target[k] >= math.pi else (a, b)
 
 
@@ -106,7 +108,7 @@ def _pairs_of_body(system: mm.System, listing: Listing, b: int) -> Iterator[tupl
     particles, x = massive_shape(system, listing, b)
     for n in range(len(particles)):
         for m in range(max(0, n - 3), n):
-            yield pair_of((particles[m], particles[n])), float(np.linalg.norm(x[n] - x[m]))
+            yield pair_of(particles[m], particles[n]), float(np.linalg.norm(x[n] - x[m]))
 
 
 def _is_linear(x: np.ndarray) -> bool:

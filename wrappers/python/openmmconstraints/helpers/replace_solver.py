@@ -17,8 +17,9 @@ from openmm import app
 from openmmconstraints._proxies import keep_system
 from openmmconstraints._warnings import warn
 from openmmconstraints.helpers.counts import count_of
-from openmmconstraints.helpers.held_pairs import Pair, held_pairs, name_uncounted, pair_of
+from openmmconstraints.helpers.held_pairs import held_pairs, name_uncounted, pairs_of
 from openmmconstraints.helpers.known_rank import KnownRank, rank_without_positions
+from openmmconstraints.helpers.pairs import Pair
 from openmmconstraints.helpers.topology import keep_topology
 from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.kinds import RECOGNIZED, REDUNDANT
@@ -179,7 +180,7 @@ def replaceSolver(system: mm.System, topology: app.Topology | None = None, *, po
     known = _known_rank(system, listing, independent)
     moved = _move(system, listing, force, _to_be_moved(listing, found, known))
     number_moved = before - system.getNumConstraints()
-    counted = {pair_of(listing.of(k)) for k in listing.counted.tolist()} - moved
+    counted = set(pairs_of(listing, listing.counted)) - moved
     declared = _declare(system, listing, counted, known)
     asked_by = _declare_of_massless(system, listing, x) if system.getNumConstraints() == 0 else set()
     force.setCountedPairs(sorted(declared | asked_by))
@@ -235,10 +236,10 @@ def _to_be_moved(listing: Listing, found: Mapping[str, Any], rank: KnownRank) ->
     known: set[Pair] = set()
     counted = listing.counted.tolist()
     refused = sorted(set(listing.own.tolist()).difference(counted))
-    for k in counted:
-        if pair_of(listing.of(k)) in known:
+    for k, pair in zip(counted, pairs_of(listing, counted), strict=True):
+        if pair in known:
             refused.append(k)
-        known.add(pair_of(listing.of(k)))
+        known.add(pair)
     surplus = len(_own_pairs(listing, rank.is_of)) - rank.independent
     following = set(found["absorbed"])
     for group in found["groups"]:
@@ -263,8 +264,7 @@ def _move(system: mm.System, listing: Listing, force: ConstraintForce, constrain
         force.addDistance(first, second, float(listing.target[k]))
     for index in sorted((int(listing.index[k]) for k in constraints), reverse=True):
         system.removeConstraint(index)
-    staying = {pair_of(listing.of(k)) for k in set(listing.own.tolist()).difference(constraints)}
-    return {pair_of(listing.of(k)) for k in constraints} - staying
+    return set(pairs_of(listing, constraints)) - set(pairs_of(listing, np.setdiff1d(listing.own, constraints)))
 
 
 def _declare(system: mm.System, listing: Listing, counted: set[Pair], known: KnownRank) -> set[Pair]:
@@ -297,7 +297,8 @@ def _declare(system: mm.System, listing: Listing, counted: set[Pair], known: Kno
 
 def _own_pairs(listing: Listing, among: np.ndarray) -> set[Pair]:
     """Of some constraints those of the System."""
-    return {pair_of(listing.of(k)) for k in listing.counted.tolist() if among[k]}
+    counted = listing.counted
+    return set(pairs_of(listing, counted[among[counted]]))
 
 
 def _declare_of_massless(system: mm.System, listing: Listing, x: np.ndarray | None) -> set[Pair]:

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 import numpy as np
 import openmm as mm
 
-from openmmconstraints.wrapper import ClusterInfo, ConstraintForce, ConstraintIntegrator
+from openmmconstraints.wrapper import ClusterInfo, ConstraintForce, ConstraintIntegrator, _particleMasses
 
 
 def particle_masses(system: mm.System, particles: Iterable[int] | None = None) -> np.ndarray:
     """Masses of some or, by default, all particles (Da); 0 for virtual sites and fixed particles."""
-    # _value: OpenMM returns daltons, and a million conversions would take ten seconds.
-    which = range(system.getNumParticles()) if particles is None else particles
-    return np.array([system.getParticleMass(i)._value for i in which], dtype=float)
+    if particles is None:
+        return np.array(_particleMasses(system), dtype=float)
+    return np.array([system.getParticleMass(i)._value for i in particles], dtype=float)
 
 
 def find_clusters(
