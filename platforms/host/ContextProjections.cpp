@@ -82,7 +82,7 @@ double HostStepKernel::projectContextPositions(ContextImpl& context, const Const
     met->ofPositions = now;
     if (!scheme.constrainsVelocities)
         met->ofVelocities = now;
-    positionsWereSet = false;
+    noteNearness(context);
     return projection.distance;
 }
 
@@ -149,8 +149,19 @@ double HostStepKernel::applyConstraints(ContextImpl& context, const ConstraintIn
     return farthest;
 }
 
+void HostStepKernel::noteNearness(ContextImpl& context) {
+    areNear = true;
+    nearBox = box(context);
+    nearTime = currentTime(context);
+}
+
+bool HostStepKernel::isStillNear(ContextImpl& context) const {
+    return areNear && hearsOfMoves() && sameBox(nearBox, box(context)) &&
+           (!solver->moves() || nearTime == currentTime(context));
+}
+
 void HostStepKernel::requireNearConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    if (asksForForces || (hearsOfMoves() && !positionsWereSet))
+    if (asksForForces || isStillNear(context))
         return;
     const SolverSummary ofLastStep = lastStep().summary;
     beginRequest(context, integrator, "the projection before the forces are used");
@@ -161,7 +172,7 @@ void HostStepKernel::requireNearConstraints(ContextImpl& context, const Constrai
         projector->projectPositions(projectionSettings(integrator), x.data(), now, targetTime, Reach::Bounded);
     record->summary = ofLastStep;
     requireNear(circumstances(integrator), projection, positions(context), now);
-    positionsWereSet = false;
+    noteNearness(context);
 }
 
 void HostStepKernel::applyVelocityConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {

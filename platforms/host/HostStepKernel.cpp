@@ -42,6 +42,7 @@ void HostStepKernel::setTargets(const ConstraintSet& constraints) {
     forgetLastState();
     met->forget();
     shapesAreNew = true;
+    areNear = false;
     mayHavePressure = false;
 }
 

@@ -65,7 +65,8 @@ public:
     void computePressure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool ofTensor,
                          std::vector<double>& pressure, std::vector<double>& errors) override;
     void notePositions() override {
-        positionsAreNew = positionsWereSet = true;
+        positionsAreNew = true;
+        areNear = false;
         if (!met->isOwnChange)
             met->forget();
     }
@@ -299,6 +300,10 @@ private:
      *  leave the tangent space by the turn of the constraints in half a step, and stay. What is farther off is
      * projected: the first step would answer it by an impulse, and count that among its forces. */
     void projectLaggingVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Note that positions are near the constraints. */
+    void noteNearness(OpenMM::ContextImpl& context);
+    /** Whether they are known to be, because nothing but steps has moved them or changed targets and box. */
+    bool isStillNear(OpenMM::ContextImpl& context) const;
     /** Project arrays [numParticles], of the Context or others. Throws if that fails.
      *  @return Kept or Projected */
     Projection projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,
@@ -317,10 +322,12 @@ private:
     bool mayHavePressure = false;        // what has none was looked for
     bool mayBeMirrored = false;          // some bodies
     bool positionsAreNew = true;         // since the independent constraints were chosen
-    bool positionsWereSet = true;        // since they were found to be near the constraints
     bool velocitiesWereSet = true;       // since a step began
     bool asksForForces = false;          // OwnForces
     bool shapesAreNew = true;            // positions have not decided yet which mirror images they are
+    bool areNear = false;                // positions were found to be near the constraints, and nobody has set others
+    Box nearBox;                         // in which they were
+    double nearTime = 0;                 // ps, likewise
 };
 
 } // namespace ConstraintPlugin

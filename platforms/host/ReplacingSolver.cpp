@@ -27,10 +27,6 @@ bool isSame(const Real3& a, const Real3& b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-bool isSame(const Box& a, const Box& b) {
-    return isSame(a.a, b.a) && isSame(a.b, b.b) && isSame(a.c, b.c);
-}
-
 } // namespace
 
 ReplacingSolver::ReplacingSolver(ContextImpl& context, const ConstraintSet& constraints, shared_ptr<TaskRunner> runner,
@@ -92,7 +88,7 @@ bool ReplacingSolver::takeParameters() {
 }
 
 bool ReplacingSolver::isKnown(const Real3* x) const {
-    if (known.empty() || !isSame(knownBox, box()))
+    if (known.empty() || !sameBox(knownBox, box()))
         return held.isEmpty();
     return all_of(held.anchors.begin(), held.anchors.end(), [&](int p) { return isSame(known[p], x[p]); }) &&
            held.forMoving(runner.get(), [&](int begin, int end) {
@@ -101,7 +97,7 @@ bool ReplacingSolver::isKnown(const Real3* x) const {
 }
 
 bool ReplacingSolver::areScaled(const Box& now) const {
-    return !known.empty() && !isSame(knownBox, now);
+    return !known.empty() && !sameBox(knownBox, now);
 }
 
 void ReplacingSolver::remember(const Real3* x) {

@@ -10,6 +10,7 @@ import openmm as mm
 import openmm.app as app
 import pytest
 from openmm import unit
+from platforms import EVERYWHERE, named
 
 import openmmconstraints as mc
 from openmmconstraints import freeenergy as fe
@@ -102,6 +103,39 @@ def test_setMaxProjection_allows_moves_that_are_meant():
     assert integrator.applyConstraints()._value == pytest.approx(0.15)
     context.setPositions([[0, 0, 0], [0.1, 0, 0]])
     assert mc.minimize(context).largestMove._value == pytest.approx(0.15)
+
+
+def grow_box(context, _):
+    context.setPeriodicBoxVectors([3.5, 0, 0], [0, 3.5, 0], [0, 0, 3.5])
+
+
+def lengthen(context, force):
+    force.setDistanceParameters(0, 0, 1, 0.4)
+    force.updateParametersInContext(context)
+
+
+def go_to_another_time(context, _):
+    context.setTime(0.3)
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+@pytest.mark.parametrize("change", [grow_box, lengthen, go_to_another_time])
+def test_forces_raise_whatever_has_put_constraints_far_off(name, change):
+    system, force = mm.System(), mc.ConstraintForce()
+    for _ in range(2):
+        system.addParticle(10)
+    system.setDefaultPeriodicBoxVectors([3, 0, 0], [0, 3, 0], [0, 0, 3])
+    force.addDistance(0, 1, 0.15, rate=1 if change is go_to_another_time else 0)
+    force.setUsesPeriodicBoundaryConditions(True)
+    system.addForce(force)
+    integrator = mc.RattleIntegrator(0.001)
+    context = mm.Context(system, integrator, named(name))
+    context.setPositions([[0, 0, 0], [3.15, 0, 0]])  # in the next image
+    integrator.step(1)
+    context.getState(forces=True)
+    change(context, force)
+    with pytest.raises(mm.OpenMMException, match="before the forces are used"):
+        context.getState(forces=True)
 
 
 def test_massless_particles_do_not_count():

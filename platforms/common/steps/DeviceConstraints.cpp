@@ -207,11 +207,6 @@ Box DeviceConstraints::box() const {
     return toBox(a, b, c);
 }
 
-bool sameBox(const Box& a, const Box& b) {
-    const auto same = [](const Real3& x, const Real3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
-    return same(a.a, b.a) && same(a.b, b.b) && same(a.c, b.c);
-}
-
 Centroids DeviceConstraints::centroids() const {
     if (TestHooks::border.isSet())
         return TestHooks::border.valueOr(0) == 0 ? Centroids::Merged : Centroids::Bordered;

@@ -40,8 +40,6 @@ struct DeviceFailure {
     bool ofProjection = false; ///< before a step: the host knows why
 };
 
-bool sameBox(const Box& a, const Box& b);
-
 /** The constraints of a Context on its device: the program that solves them, and what its arrays belong to: order of
  *  particles, box, targets, Context parameters. It knows no integrator: CommonStepKernel takes steps with it, and
  *  CommonSolveKernel solves for integrators of OpenMM. */
