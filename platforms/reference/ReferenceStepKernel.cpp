@@ -3,6 +3,8 @@
 #include "ReferenceStepKernel.h"
 #include "MovingTargets.h"
 #include "ReferenceData.h"
+#include "openmm/AndersenThermostat.h"
+#include "openmm/System.h"
 #include <cstring>
 
 using namespace OpenMM;
@@ -23,6 +25,8 @@ void ReferenceStepKernel::initialize(const System& system, const ConstraintInteg
     HostStepKernel::initialize(system, integrator, constraints);
     solver->setTaskRunner(runner);
     delta.resize(numParticles());
+    for (int f = 0; f < system.getNumForces(); f++)
+        hasThermostat = hasThermostat || dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) != nullptr;
 }
 
 Real3* ReferenceStepKernel::positions(ContextImpl& context) const {
@@ -123,6 +127,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         if (i == 0)
             compare(context);
         bool isOfAStep = arePositionsOfLastStep(context);
+        const bool areVelocitiesOfAStep = unchanged.velocities;
         ParameterRecord before = parameterRecord();
         if (hasNewParameters(context)) {
             projectToNewParameters(context, integrator);
@@ -140,6 +145,9 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
             if (solver->moves())
                 requireTargetsInRange(solver->getSet(), start.box, start.time + integrator.getStepSize());
             activity = "the projection before " + step;
+            // An explicit constraint force lets velocities drift, and a CMMotionRemover changes all of them alike.
+            if (scheme.isExplicit && !hasThermostat)
+                unchanged.velocities = unchanged.velocities || areVelocitiesOfAStep;
             projectStart(context, integrator, isOfAStep);
             activity = step;
             heatOfStep = 0;
