@@ -124,8 +124,13 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         const string step = "step " + to_string(data(context).stepCount + 1);
         activity = "the projection before " + step;
         bool isGivenBack = false; // if the step fails: a state with new parameters, bit for bit
-        if (i == 0)
+        if (i == 0) {
             compare(context);
+            if (!(unchanged.positions && unchanged.velocities) && !hasNewParameters(context)) {
+                prepare(context, integrator);
+                recognizeState(context);
+            }
+        }
         bool isOfAStep = arePositionsOfLastStep(context);
         const bool areVelocitiesOfAStep = unchanged.velocities;
         ParameterRecord before = parameterRecord();
@@ -206,11 +211,15 @@ void ReferenceStepKernel::noteGradientPositions(ContextImpl& context) {
         gradientPositions.assign(positions(context), positions(context) + numParticles());
 }
 
-void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintIntegrator& integrator, bool isOfAStep) {
+void ReferenceStepKernel::recognizeState(ContextImpl& context) {
     if (isStateOfCheckpoint(context)) {
         take(context, lastGood);
         unchanged = {true, true};
     }
+}
+
+void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintIntegrator& integrator, bool isOfAStep) {
+    recognizeState(context);
     const bool positionsKnown = arePositionsOfLastStep(context);
     const bool velocitiesKnown = unchanged.velocities && (positionsKnown || !scheme.constrainsVelocities);
     projectState(context, integrator, positionsKnown, velocitiesKnown, isOfAStep);

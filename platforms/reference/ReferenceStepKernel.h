@@ -101,6 +101,8 @@ private:
     /** Project the state to new Context parameters, so that energies in updateContextState() are those of a state on
      *  the constraints. */
     void projectToNewParameters(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Take the state of a loaded checkpoint for that after the last step, before others change it. */
+    void recognizeState(OpenMM::ContextImpl& context);
     /** Whether positions and box, and with moving constraints the time, are those after the last step. */
     bool arePositionsOfLastStep(OpenMM::ContextImpl& context) const;
     void forgetForces() {
