@@ -15,6 +15,7 @@
 #     precisions  # the tests on OpenCL, all in each precision
 #     compiled    # all kernels by NVRTC and ptxas for sm_90
 #     mutants     # whether each barrier that is removed is noticed, on both simulated devices
+#     series      # the tests of test.sh with each OpenMM series, from build/wheels (scripts/wheels.sh)
 #     sample, oclgrind-sample    # some tests of sanitizers and of oclgrind, which test.sh --full runs
 #   bash scripts/check.sh --fuzz 60    # also damaged input other than TestFuzz has each time, with sanitizers, for 60 s
 set -euo pipefail
@@ -32,7 +33,7 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 case $only in
-"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample | emulator | emulated | precisions | compiled | mutants) ;;
+"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample | emulator | emulated | precisions | compiled | mutants | series) ;;
 *) die "--only $only: see the head of scripts/check.sh for the names" ;;
 esac
 
@@ -124,5 +125,6 @@ if wants mutants; then
     check "CUDA's kernels without each of their barriers and fences" env -u CONSTRAINTS_TEST_PLATFORMS \
         "$venv/bin/python" tests/emulator/mutants.py "$build"
 fi
+if wants series; then check "Each OpenMM series" env -u CONSTRAINTS_TEST_PLATFORMS bash scripts/wheels.sh --test; fi
 
 finish_checks

@@ -4,6 +4,8 @@
 // Forces with an expression: parameters without a unit of their own, and tables that change their owner.
 
 %header %{
+PyObject* Py_StripOpenMMUnits(PyObject* input); // of OpenMM; 8.4 defines it behind this
+
 /** A number; a Quantity stands for its value in OpenMM's units (nm, ps, kJ/mol, ...), as in OpenMM's custom forces.
  *  @return false with a Python exception set */
 static bool plainNumber(PyObject* input, double& value) {

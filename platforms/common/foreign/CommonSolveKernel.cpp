@@ -306,7 +306,7 @@ vector<RankOfGroup> CommonSolveKernel::findRanks(ContextImpl& context) {
 
 vector<Vec3> CommonSolveKernel::positions() {
     vector<Vec3> x;
-    kernels->state().getPositions(owner, x, false);
+    kernels->state().getPositions(owner, x);
     return x;
 }
 

@@ -108,7 +108,9 @@ struct ConstraintsKernel {
 template struct Opened<StateKernel, &ContextImpl::updateStateDataKernel>;
 template struct Opened<ConstraintsKernel, &ContextImpl::applyConstraintsKernel>;
 
-/** OpenMM's kernel of the state, of whose calls the solver hears. */
+/** OpenMM's kernel of the state, of whose calls the solver hears.
+ *  @tparam Options  of getPositions(): none in OpenMM 8.4, whether it may choose periodic images since 8.5 */
+template <class... Options>
 class HeardState : public UpdateStateDataKernel {
 public:
     HeardState(const Kernel& kernel, const Platform& platform, shared_ptr<Link> link)
@@ -129,9 +131,9 @@ public:
     void setStepCount(const ContextImpl& context, long long count) override {
         state().setStepCount(context, count);
     }
-    void getPositions(ContextImpl& context, vector<Vec3>& positions, bool allowPeriodic) override {
+    void getPositions(ContextImpl& context, vector<Vec3>& positions, Options... options) override {
         hear();
-        state().getPositions(context, positions, allowPeriodic);
+        state().getPositions(context, positions, options...);
     }
     void setPositions(ContextImpl& context, const vector<Vec3>& positions) override {
         hear();
@@ -193,6 +195,13 @@ private:
     Kernel kernel;
     shared_ptr<Link> link;
 };
+
+/** @param getPositions  tells its options */
+template <class... Options>
+Kernel heard(void (UpdateStateDataKernel::* /*getPositions*/)(ContextImpl&, vector<Vec3>&, Options...),
+             const Kernel& kernel, const Platform& platform, const shared_ptr<Link>& link) {
+    return Kernel(new HeardState<Options...>(kernel, platform, link));
+}
 
 /** In the place of OpenMM's kernel for Context.applyConstraints(). */
 class SolvedConstraints : public ApplyConstraintsKernel {
@@ -294,7 +303,7 @@ ReplacedKernels::ReplacedKernels(ContextImpl& context, ComputeContext& cc, Solve
     else
         atoms.resize(1);
     const Platform& platform = context.getPlatform();
-    context.*memberOf(StateKernel()) = Kernel(new HeardState(stateOfOpenMM, platform, link));
+    context.*memberOf(StateKernel()) = heard(&UpdateStateDataKernel::getPositions, stateOfOpenMM, platform, link);
     context.*memberOf(ConstraintsKernel()) = Kernel(new SolvedConstraints(platform, link));
     requireCalled(context, utilities, *link);
     link->solver = &solver;
