@@ -208,12 +208,46 @@ TEST_P(ExplicitForce, ADriftBeyondTheBoundThrowsAndLeavesTheLastGoodState) {
 TEST_P(ExplicitForce, ContinuesADriftedStateBitForBitFromACheckpoint) {
     if (std::get<0>(GetParam()) == "CPU")
         return; // its forces are not the same from run to run
-    Simulation whole = start(0.001), first = start(0.001), second = start(0.001);
+    Simulation whole = start(0.001), first = start(0.001), second = start(0.001), third = start(0.001);
     whole.integrator->step(200);
     first.integrator->step(100);
-    std::stringstream checkpoint;
+    std::stringstream checkpoint, ofLoaded;
     first.context->createCheckpoint(checkpoint);
     second.context->loadCheckpoint(checkpoint);
+    second.context->createCheckpoint(ofLoaded); // as reinitialize(true) does
+    third.context->loadCheckpoint(ofLoaded);
+    for (Simulation* loaded : {&second, &third}) {
+        loaded->integrator->step(100);
+        EXPECT_EQ(distance(whole.positions(), loaded->positions()), 0);
+        EXPECT_EQ(distance(whole.velocities(), loaded->velocities()), 0);
+    }
+}
+
+TEST_P(ExplicitForce, ContinuesADriftedStateWithMovingConstraintsAndParametersBitForBitFromACheckpoint) {
+    if (std::get<0>(GetParam()) == "CPU")
+        return; // its forces are not the same from run to run
+    auto simulate = [&] {
+        auto system = std::make_unique<System>();
+        for (double mass : masses)
+            system->addParticle(mass);
+        auto* constraints = new ConstraintForce();
+        constraints->addGlobalParameter("lambda", 0);
+        constraints->addDistance(0, 1, length[0], 0.1);
+        constraints->addDistance(1, 2, length[1]);
+        constraints->setDistanceInterpolation(1, "lambda", 0.11);
+        system->addForce(constraints);
+        Simulation simulation(std::move(system), makeIntegrator(GetParam(), 0.001, 1e-13), std::get<0>(GetParam()));
+        simulation.context->setPositions({{length[0], 0, 0}, {0, 0, 0}, {-0.06, 0.08, 0}});
+        simulation.context->setVelocities({{0.3, 0.5, 0.2}, {-0.1, -0.2, 0.1}, {0.5, -0.4, 0.6}});
+        return simulation;
+    };
+    Simulation whole = simulate(), second = simulate();
+    whole.context->setParameter("lambda", 0.5);
+    whole.integrator->step(100);
+    std::stringstream checkpoint;
+    whole.context->createCheckpoint(checkpoint);
+    second.context->loadCheckpoint(checkpoint);
+    whole.integrator->step(100);
     second.integrator->step(100);
     EXPECT_EQ(distance(whole.positions(), second.positions()), 0);
     EXPECT_EQ(distance(whole.velocities(), second.velocities()), 0);

@@ -296,7 +296,8 @@ bool HostStepKernel::recognizeCheckpoint(ContextImpl& context) {
 }
 
 void HostStepKernel::createCheckpoint(ostream& stream) const {
-    SavedStep saved = lastStep().save(lastStateFingerprint());
+    // No step was taken since a checkpoint was loaded: the state is that one, unless others have changed it since.
+    SavedStep saved = lastStep().save(loadedFingerprint != 0 ? loadedFingerprint : lastStateFingerprint());
     for (const auto& [constraint, work] : parameterWork.each)
         saved.reading.works[constraint] += work;
     saved.reading.otherWork += parameterWork.ofSeveral;

@@ -267,6 +267,7 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
     stateWasSet = mayHaveMoved = forcesAreKept = false;
     forceCount = cc.getComputeForceCount();
     forceBox = deviceBox();
+    endTime = currentTime(context);
 }
 
 void CommonStepKernel::returnToGiven(ContextImpl& context) {
