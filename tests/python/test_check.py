@@ -101,6 +101,24 @@ def test_check_writes_json(water, capsys):
     assert data["placement"]["shift"] < 1e-3
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["system --json state", "--json system state", "system --step-size 2 state --json", "--json system -- state"],
+)
+def test_files_may_follow_options(water, capsys, words):
+    arguments = [water / f"{word}.xml" if word in ("system", "state") else word for word in words.split()]
+    status, text = status_and_text(capsys, *arguments)
+    assert (status, json.loads(text)["placement"]["shift"] < 1e-3) == (0, True)
+
+
+def test_what_check_does_not_know_is_named(water, capsys):
+    assert main(["check", "--json", str(water / "system.xml"), "--steps", "2", "3"]) == 2
+    assert "unrecognized arguments: --steps" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["check", "--json"])
+    assert "the following arguments are required: SYSTEM.xml" in capsys.readouterr().err
+
+
 def test_check_judges_tolerance_solver_and_precision(water, capsys):
     options = ("--tolerance", "1e-9", "--precision", "single", "--solver", "Iterative", "--json")
     data = json.loads(status_and_text(capsys, water / "system.xml", *options)[1])

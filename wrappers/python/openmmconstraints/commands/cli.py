@@ -30,6 +30,16 @@ class _Parser(argparse.ArgumentParser):
     """Prints an error as one sentence, without the whole usage."""
 
     hint = ""  # what to type, instead of where to read
+    has_two_files = False  # the second may follow an option, which argparse before Python 3.13 takes in two passes only
+
+    def parse_known_args(self, args=None, namespace=None):
+        if not self.has_two_files:
+            return super().parse_known_args(args, namespace)
+        self.has_two_files = False  # both passes call this again
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.has_two_files = True
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}{self.hint or f' (see {self.prog} --help)'}\n")
@@ -185,6 +195,7 @@ def _add_check(commands) -> None:
         "all files may be packed by gzip (system.xml.gz, start.pdb.gz)\n"
         "exit status: 0 no errors, 1 errors (with --strict: or warnings), 2 the check could not be made",
     )
+    parser.has_two_files = True
     parser.add_argument("system", type=Path, metavar="SYSTEM.xml", help="a System written by openmm.XmlSerializer")
     parser.add_argument(
         "state",
