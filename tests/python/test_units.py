@@ -236,6 +236,33 @@ def test_reaction_coordinates_refuse_degrees_too():
     assert mc.ConstraintForce.cast(system.getForce(0)).getDihedralParameters(0)[4] == 9 * unit.radian
 
 
+@pytest.mark.parametrize("degrees", [(350, 365, 380), (-350, -365)])
+def test_windows_of_a_dihedral_go_beyond_a_turn_with_a_unit(degrees):
+    system = openmm.System()
+    for _ in range(4):
+        system.addParticle(12)
+    bonds = openmm.HarmonicBondForce()
+    for pair in ((0, 1), (1, 2), (2, 3)):
+        bonds.addBond(*pair, 0.1, 50000)
+    for pair in ((0, 2), (1, 3)):
+        bonds.addBond(*pair, 0.15, 50000)
+    system.addForce(bonds)
+    profile = mc.freeenergy.mean_force_profile(
+        system,
+        [[0, 0.1, 0], [0, 0, 0], [0.1, 0, 0], [0.1, 0.1, 0.01]],
+        mc.freeenergy.Dihedral(0, 1, 2, 3),
+        degrees * unit.degrees,
+        mc.RattleLangevinIntegrator(300, 5, 0.002),
+        2000,
+        pull_steps=50,
+        equilibration=10,
+        seed=1,
+        platform="Reference",
+        progress=False,
+    )
+    assert profile.values == pytest.approx(np.radians(degrees))
+
+
 # ---- rates of angles ---------------------------------------------------------------------------------------------
 
 PER_PICOSECOND = r"90 rad/ps\? did you mean degrees\?.*1\.5708"

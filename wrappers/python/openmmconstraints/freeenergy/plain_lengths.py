@@ -35,10 +35,11 @@ def are_plain(coordinate: Coordinate, values: Any) -> bool:
 
 
 def keep_unit(coordinate: Coordinate, values: Any, numbers: list[float]) -> list[Any]:
-    """The numbers of these values; lengths that had a unit have one again, for whoever looks at plain ones."""
-    if coordinate.unit_name != LENGTH or are_plain(coordinate, values):
+    """The numbers of these values; lengths that had a unit have one again, for whoever looks at plain ones. Angles have
+    one in any case: plain ones were looked at, and beyond a turn they would be refused."""
+    if coordinate.unit_name not in (LENGTH, "radian") or are_plain(coordinate, values):
         return numbers
-    return [to_quantity(number, LENGTH) for number in numbers]
+    return [to_quantity(number, coordinate.unit_name) for number in numbers]
 
 
 def require_nanometers(coordinate: Coordinate, values: Sequence[float], present: float | None) -> None:
