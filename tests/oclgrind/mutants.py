@@ -60,7 +60,7 @@ def with_pattern(text: str, byte: int) -> str:
         )
 
     text = re.sub(r"^ +LOCAL (?:volatile )?\w+ (\w+)\[.+\];$", lambda m: m[0] + fill(m[1]), text, flags=re.MULTILINE)
-    factor = f"\n#if HAS_SHARED{fill('numbers')}#endif\n"
+    factor = f"\n#if SHARED_FLOATS > 0{fill('memory')}#endif\n"
     of_block = f"\n#if BODY_BLOCK_SIZE > 1{fill('numbers')}#endif\n"
     text = re.sub(r"^    DECLARE_BODY_MEMORY$", lambda m: m[0] + of_block, text, flags=re.MULTILINE)
     return re.sub(
@@ -108,6 +108,8 @@ class Original:
                 Path(folder, name).write_text(change(text))
             variables = {"CONSTRAINTS_KERNEL_TEXTS": folder} | (environment or {})
             result = run.run(self.name, variables, self.library)
+            if "Error compiling" in result[0]["error"]:
+                raise SystemExit(f"{self.name}: what was changed does not compile:\n{result[0]['error']}")
             if len(list(Path(folder).iterdir())) != len(list(self.folder.iterdir())):
                 raise OtherTexts(f"{self.name} has other kernel texts now")
             return result
