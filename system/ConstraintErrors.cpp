@@ -127,11 +127,7 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
                    std::string(nearer) + ", or write the expression so that it is defined there.";
         return std::string("look for overlapping particles") +
                (context.isProjection ? "" : " or a step size that is too large") +
-               (isOfSystem ? "; if positions are NaN after setVelocitiesToTemperature(), Context.applyConstraints() or "
-                             "LocalEnergyMinimizer.minimize(), OpenMM's own solver failed on a singular set of System "
-                             "constraints: call openmmconstraints.moveConstraints(system) before creating the "
-                             "Context, and minimize with openmmconstraints.minimize(context)."
-                           : ".");
+               (isOfSystem ? singularSystemConstraints : ".");
     case Outcome::Singular:
         if (ofExpression)
             return "its normal turned by 90 degrees on the way, its gradient vanishes, or it touches another "
@@ -180,6 +176,12 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
 }
 
 } // namespace
+
+const char* const singularSystemConstraints =
+    "; if positions are NaN after setVelocitiesToTemperature(), Context.applyConstraints() or "
+    "LocalEnergyMinimizer.minimize(), OpenMM's own solver failed on a singular set of System constraints: call "
+    "openmmconstraints.moveConstraints(system) before creating the Context, and minimize with "
+    "openmmconstraints.minimize(context).";
 
 const char* nameOf(const ConstraintSet& set, const Constraint& c) {
     switch (c.kind) {

@@ -15,6 +15,9 @@ const char* nameOf(const ConstraintSet& set, const Constraint& c);
 /** What follows a value: " nm", " rad", "". */
 const char* unitOf(const ConstraintSet& set, const Constraint& c);
 
+/** The end of a remedy for NaN of particles with System constraints. */
+extern const char* const singularSystemConstraints;
+
 /** "System constraint 3 (particles 4 and 5)", "the joint of rigid body 0 and rigid body 1 of the ConstraintForce with
  * index 2 at particle 7", "distance 0 of the ConstraintForce with index 2
  * (particles 4 and 5: A:LEU3:CA and A:LEU3:HA)". */

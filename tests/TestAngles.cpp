@@ -261,6 +261,37 @@ TEST_P(AnglesOn, AStartThatIsFarOffIsProjected) {
     integrator.step(1);
 }
 
+TEST_P(AnglesOn, NamesTheNeighboursOfADihedralThatBecomeStraight) {
+    for (bool bondsAreHeld : {true, false})
+        for (double dt : {0.0005, 0.002}) {
+            OpenMM::System system;
+            auto* constraints = new ConstraintForce();
+            auto* bonds = new OpenMM::HarmonicBondForce();
+            auto* angles = new OpenMM::HarmonicAngleForce();
+            for (int i = 0; i < 4; i++)
+                system.addParticle(12);
+            for (int i = 0; i < 3; i++)
+                if (bondsAreHeld)
+                    constraints->addDistance(i, i + 1, 0.15);
+                else
+                    bonds->addBond(i, i + 1, 0.15, 1e5);
+            constraints->addDihedral(0, 1, 2, 3, 1);
+            angles->addAngle(0, 1, 2, M_PI, 1000);
+            angles->addAngle(1, 2, 3, 2, 500);
+            for (OpenMM::Force* force : std::vector<OpenMM::Force*>{constraints, bonds, angles})
+                system.addForce(force);
+            RattleIntegrator integrator(dt);
+            const auto context = makeContext(system, integrator, GetParam());
+            const double b = 0.15, c = b * std::cos(2.0), s = b * std::sin(2.0);
+            context->setPositions({{c, s, 0}, {0, 0, 0}, {b, 0, 0}, {b - c, s * std::cos(1.0), s * std::sin(1.0)}});
+            const std::string message = messageOf([&] { integrator.step(1000); });
+            expectAll(message, {"the angle of particles 0, 1 and 2 is 180 degrees", "at the start of the step",
+                                "dihedral 0", "particles 0, 1, 2 and 3", "addAngle"});
+            EXPECT_EQ(message.find("NaN"), std::string::npos) << message;
+            EXPECT_EQ(message.find("e+"), std::string::npos) << message;
+        }
+}
+
 TEST_P(AnglesOn, DihedralHasTheSignOfPeriodicTorsionForce) {
     const Chains chain;
     OpenMM::System system;

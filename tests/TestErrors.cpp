@@ -254,10 +254,7 @@ TEST_P(Errors, NotANumberIsNamed) {
             Vectors r = s.positions();
             r[7][1] = notANumber;
             s.context->setPositions(r);
-            const std::string message = messageOf([&] { s.integrator->step(1); });
-            expectAll(message, {"NaN", "Remedy"});
-            EXPECT_TRUE(message.find("6 and 7") != std::string::npos || message.find("7 and 8") != std::string::npos)
-                << message;
+            expectAll(messageOf([&] { s.integrator->step(1); }), {"The position of particle 7 is NaN", "Remedy"});
             expectAll(messageOf([&] { s.integrator->applyConstraints(); }), {"NaN", "Remedy"});
             EXPECT_EQ(s.context->getStepCount(), 1);
         } else if (stage == 1) {

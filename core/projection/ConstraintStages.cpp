@@ -130,8 +130,9 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
                 return s.solvePositions(c, StageInput{*jacobian, tol, maxIterations}, x, lambda.data());
             });
         report.iterations = std::max(report.iterations, fast.iterations);
+        const bool areWanted = perTime > 0 && report.outcome == Outcome::Converged; // else they may be of any size
         for (int c : fast.unsolved)
-            for (int row = graph->clusters[c].begin; perTime > 0 && row < graph->clusters[c].end; row++)
+            for (int row = graph->clusters[c].begin; areWanted && row < graph->clusters[c].end; row++)
                 jacobian->addParticleImpulse(row, lambda[row] * perTime, velocity);
         return report;
     };

@@ -167,7 +167,7 @@ void HostStepKernel::throwDrift(const SolveReport& drift, const ConstraintIntegr
 
 void HostStepKernel::requireFinite(const Real3* v, const char* what) const {
     if (const int first = firstNotFinite(v, 0, numParticles()); first >= 0)
-        throwProblem(notFinite(solver->getSet(), what, first, activity));
+        throwProblem(becameNotFinite(solver->getSet(), what, first, activity));
 }
 
 SolveCircumstances HostStepKernel::circumstances(const ConstraintIntegrator& integrator) const {

@@ -115,6 +115,10 @@ protected:
     virtual double positionEpsilon() const {
         return std::numeric_limits<double>::epsilon();
     }
+    /** Bound of the forces (kJ/mol/nm) that the platform can store. */
+    virtual double largestForce() const {
+        return std::numeric_limits<double>::infinity();
+    }
     /** Smallest tolerance that steps reach. It replaces a smaller tolerance of the integrator. */
     virtual double smallestTolerance() const {
         return 0;
@@ -205,6 +209,10 @@ protected:
     [[noreturn]] void throwDrift(const SolveReport& drift, const ConstraintIntegrator& integrator) const;
     /** @throws ConstraintException naming the particle, if any coordinate of v [numParticles] is NaN or infinite */
     void requireFinite(const Real3* v, const char* what) const;
+    /** Call in a catch block, with the state back from which a step or a projection began.
+     *  @throws ConstraintException instead, if the cause can be seen there: what is not finite, or in a step a force
+     *  that is not, or neighbours in an angle or a dihedral that become straight */
+    void explainFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Record a failed solve and raise its exception. @throws ConstraintException */
     [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
 

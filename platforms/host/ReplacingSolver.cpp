@@ -269,7 +269,7 @@ void ReplacingSolver::beginStepAt(double time) {
 }
 
 void ReplacingSolver::failNotFinite(int particle, const char* what) const {
-    throwProblem(notFinite(solver.getSet(), what, particle, activity()));
+    throwProblem(becameNotFinite(solver.getSet(), what, particle, activity()));
 }
 
 void ReplacingSolver::noteSolves(const vector<SolveReport>& reports) {

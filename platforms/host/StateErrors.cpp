@@ -3,6 +3,7 @@
 #include "StateErrors.h"
 #include "ConstraintErrors.h"
 #include "Jacobian.h"
+#include <algorithm>
 #include <limits>
 #include <sstream>
 
@@ -193,8 +194,35 @@ int firstNotFinite(const Real3* v, int begin, int end) {
     return -1;
 }
 
-ConstraintProblem notFinite(const ConstraintSet& set, const std::string& what, int particle,
-                            const std::string& activity) {
+static bool hasSystemConstraint(const ConstraintSet& set, int particle) {
+    return std::any_of(set.constraints.begin(), set.constraints.end(), [&](const Constraint& c) {
+        return c.force < 0 && std::count(c.particles.begin(), c.particles.end(), particle) > 0;
+    });
+}
+
+ConstraintProblem notFinite(const ConstraintSet& set, Bad what, int particle, const std::string& activity) {
+    const std::string of = " of " + describeParticle(set, particle) + " is ", in = " in " + activity + ".";
+    if (what == Bad::Force)
+        return {"not-finite",
+                {},
+                {particle},
+                ConstraintProblem::none,
+                ConstraintProblem::none,
+                "The force on " + describeParticle(set, particle) + " is NaN, infinite or too large" + in,
+                "look for overlapping particles, minimize the energy (openmmconstraints.minimize(context)), or look "
+                "for a Force whose expression or parameters are not finite there."};
+    return {"not-finite",
+            {},
+            {particle},
+            ConstraintProblem::none,
+            ConstraintProblem::none,
+            std::string(what == Bad::Position ? "The position" : "The velocity") + of + "NaN or infinite" + in,
+            std::string("set one that is a number") +
+                (hasSystemConstraint(set, particle) ? singularSystemConstraints : ".")};
+}
+
+ConstraintProblem becameNotFinite(const ConstraintSet& set, const std::string& what, int particle,
+                                  const std::string& activity) {
     return {"not-finite",
             {},
             {particle},

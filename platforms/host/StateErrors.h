@@ -37,9 +37,13 @@ ConstraintProblem misplacedBody(const ConstraintSet& set, const ConstraintSolver
 
 /** The first of some vectors that is NaN or infinite, of begin ... end-1; -1: none is. */
 int firstNotFinite(const Real3* v, int begin, int end);
-/** @param what  "velocity", "displacement", ... */
-ConstraintProblem notFinite(const ConstraintSet& set, const std::string& what, int particle,
-                            const std::string& activity);
+/** What a particle has that is not finite. */
+enum class Bad { Position, Velocity, Force };
+/** Of the state from which a step or a projection began. */
+ConstraintProblem notFinite(const ConstraintSet& set, Bad what, int particle, const std::string& activity);
+/** Of a particle whose state became NaN or infinite on the way. @param what  "velocity", "displacement", ... */
+ConstraintProblem becameNotFinite(const ConstraintSet& set, const std::string& what, int particle,
+                                  const std::string& activity);
 
 /** Of steps with an explicit constraint force. @param bound  of setMaxDrift() */
 ConstraintProblem tooMuchDrift(const ConstraintSet& set, const SolveReport& drift, double bound,

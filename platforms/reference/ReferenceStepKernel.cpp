@@ -155,6 +155,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
             setVelocities(context, start.velocities.data());
             data(context).time = start.time;
             restore(before);
+            explainFailure(context, integrator);
             throw;
         }
         data(context).stepCount++;
@@ -186,6 +187,7 @@ void ReferenceStepKernel::projectGivenState(ContextImpl& context, const Constrai
         restore(before);
         setPositions(context, beforeProjection.positions.data());
         setVelocities(context, beforeProjection.velocities.data());
+        explainFailure(context, integrator);
         throw;
     }
 }

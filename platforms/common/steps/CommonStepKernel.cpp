@@ -259,6 +259,7 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
         projectState(context, integrator, isKnown, isKnown, false); // the device projects moves of barostats
     } catch (...) {                                                 // possibly between positions and velocities
         returnToGiven(context);
+        explainFailure(context, integrator);
         throw;
     }
     if (program != nullptr)

@@ -76,6 +76,9 @@ protected:
     double positionEpsilon() const override;
     std::string solverDescription() const override;
     double potentialEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    double largestForce() const override {
+        return 1 << 30; // forceOf() in state.cc
+    }
     double smallestTolerance() const override;
     void refreshReading() const override;
     std::optional<double> projectedKineticEnergy(OpenMM::ContextImpl& context,

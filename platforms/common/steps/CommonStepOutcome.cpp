@@ -40,7 +40,12 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     }
     mayHaveMoved = true;
     activity = "step " + to_string(start.stepCount + good + 1);
-    reportFailure(context, integrator, failure[1], *order, bufferOf(good));
+    try {
+        reportFailure(context, integrator, failure[1], *order, bufferOf(good));
+    } catch (...) {
+        explainFailure(context, integrator);
+        throw;
+    }
 }
 
 bool CommonStepKernel::isReadyToRepeat(int code, int buffer) {
@@ -115,7 +120,7 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
     const ConstraintSet& set = solver->getSet();
     DeviceFailure failure = onDevice.describe(code, order, buffer);
     if (failure.particle >= 0)
-        throwProblem(notFinite(set, "position or velocity", failure.particle, activity));
+        throwProblem(becameNotFinite(set, "position or velocity", failure.particle, activity));
     SolveReport& report = failure.report;
     if (failure.isDrifted || (scheme.isExplicit && report.outcome == Outcome::Inconsistent))
         throwDrift(report, integrator);

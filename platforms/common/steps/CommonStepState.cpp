@@ -31,7 +31,9 @@ const Real3* CommonStepKernel::velocities(ContextImpl& context) const {
 
 const Real3* CommonStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
     {
-        ContextSelector selector(cc); // which computeForces leaves for a while
+        optional<ContextSelector> selector;
+        if (!isRunning) // otherwise one is selected, which computeForces leaves for a while
+            selector.emplace(cc);
         computeForcesToRead(context, integrator);
     }
     vector<Vec3> f;
