@@ -80,6 +80,32 @@ TEST(ThermostatChain, ExchangesItsEnergyWithTheParticles) {
     }
 }
 
+TEST(ThermostatChain, TakesMoreSubstepsWhereTheBathIsMuchColder) {
+    for (const int degreesOfFreedom : {120, 20000})
+        for (const double frequency : {5, 25, 100})
+            for (int length : {1, 2, 3, 5}) {
+                const HeatBath bath = {8e-4, frequency, degreesOfFreedom, 3, yoshidaSuzukiWeights(7)}; // 0.1 K
+                const double start = degreesOfFreedom * 3.0;
+                double twiceEnergy = start;
+                ThermostatChain chain(length);
+                for (int halfStep = 0; halfStep < 20; halfStep++) {
+                    const double scale = propagate(chain, bath, twiceEnergy, 0.001);
+                    ASSERT_GE(scale, 0) << length;
+                    twiceEnergy *= scale * scale;
+                    EXPECT_NEAR(energyOf(chain, bath) + 0.5 * twiceEnergy, 0.5 * start, 1e-3 * start)
+                        << degreesOfFreedom << ", " << frequency << ", " << length << ", " << halfStep;
+                }
+            }
+}
+
+TEST(ThermostatChain, SaysWhereItCannotFollow) {
+    HeatBath bath = makeBath(3, 7);
+    bath.kT = 1e-30;
+    bath.frequency = 1e6;
+    ThermostatChain chain = someChain();
+    EXPECT_LT(propagate(chain, bath, twiceKineticEnergy, 0.001), 0);
+}
+
 TEST(ThermostatChain, ReturnsTheWayItCame) {
     const HeatBath bath = makeBath(3, 7);
     ThermostatChain chain = someChain();

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ThermostatChain.h"
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -10,7 +11,12 @@ namespace ConstraintPlugin {
 namespace {
 
 using mixed = double;
+using std::ceil;
 using std::exp;
+using std::fabs;
+using std::max;
+using std::min;
+using std::sqrt;
 #define DEVICE
 #define GLOBAL
 #include "thermostatChain.cc"

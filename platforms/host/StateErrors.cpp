@@ -3,6 +3,7 @@
 #include "StateErrors.h"
 #include "ConstraintErrors.h"
 #include "Jacobian.h"
+#include "openmm/reference/SimTKOpenMMRealType.h"
 #include <algorithm>
 #include <limits>
 #include <sstream>
@@ -232,6 +233,22 @@ ConstraintProblem becameNotFinite(const ConstraintSet& set, const std::string& w
                 ". Its force, velocity or position is not finite.",
             "look for overlapping particles, minimize the energy (openmmconstraints.minimize(context)), or "
             "reduce the step size."};
+}
+
+ConstraintProblem bathLeftBehind(const HeatBath& bath, double twiceKineticEnergy, const std::string& activity) {
+    std::ostringstream out;
+    out.precision(3);
+    out << "The Nose-Hoover chain cannot follow in " << activity << ": the particles have a temperature of "
+        << twiceKineticEnergy / (bath.degreesOfFreedom * BOLTZ) << " K, the heat bath " << bath.kT / BOLTZ
+        << " K and a frequency of " << bath.frequency << " /ps, so that the chain would become NaN or infinite.";
+    return {"not-finite",
+            {},
+            {},
+            ConstraintProblem::none,
+            ConstraintProblem::none,
+            out.str(),
+            "set velocities of the new temperature (context.setVelocitiesToTemperature()), change the temperature in "
+            "stages, or reduce the collision frequency or the step size."};
 }
 
 ConstraintProblem tooMuchDrift(const ConstraintSet& set, const SolveReport& drift, double bound,

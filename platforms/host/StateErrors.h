@@ -5,6 +5,7 @@
 
 #include "ProblemReport.h"
 #include "Projector.h"
+#include "ThermostatChain.h"
 
 namespace ConstraintPlugin {
 
@@ -44,6 +45,9 @@ ConstraintProblem notFinite(const ConstraintSet& set, Bad what, int particle, co
 /** Of a particle whose state became NaN or infinite on the way. @param what  "velocity", "displacement", ... */
 ConstraintProblem becameNotFinite(const ConstraintSet& set, const std::string& what, int particle,
                                   const std::string& activity);
+
+/** Of a Nose-Hoover chain that cannot follow its forces. @param twiceKineticEnergy  kJ/mol, before it acts */
+ConstraintProblem bathLeftBehind(const HeatBath& bath, double twiceKineticEnergy, const std::string& activity);
 
 /** Of steps with an explicit constraint force. @param bound  of setMaxDrift() */
 ConstraintProblem tooMuchDrift(const ConstraintSet& set, const SolveReport& drift, double bound,

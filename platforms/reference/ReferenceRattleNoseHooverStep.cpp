@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ReferenceSteps.h"
+#include "StateErrors.h"
+#include <cmath>
 
 using namespace OpenMM;
 
@@ -28,12 +30,13 @@ void ReferenceRattleNoseHooverStep::takeStep(ContextImpl& context, const Constra
 
 void ReferenceRattleNoseHooverStep::propagateHeatBath(ContextImpl& context, const HeatBath& bath, double time) {
     Real3* v = velocities(context);
-    const double factor = propagate(chain, bath, 2 * kineticEnergy(v), time);
+    const double twiceEnergy = 2 * kineticEnergy(v), factor = propagate(chain, bath, twiceEnergy, time);
+    if (!(factor >= 0 && std::isfinite(factor * factor * twiceEnergy)))
+        throwProblem(bathLeftBehind(bath, twiceEnergy, activity));
     forParticles([&](int i) {
         if (inverseMass[i] > 0)
             v[i] = factor * v[i];
     });
-    requireFinite(v, "velocity");
 }
 
 } // namespace ConstraintPlugin

@@ -35,7 +35,8 @@ public:
      *  @param collisionFrequency  of the interaction with it (1/ps), positive
      *  @param stepSize            the step size (ps), not negative
      *  @param chainLength         thermostats in the chain, 1 to 1000
-     *  @param numMTS              substeps of the chain in half a step, 1 to 1000
+     *  @param numMTS              substeps of the chain in half a step, 1 to 1000. It takes more where it moves too
+     * fast for them, as after the bath has become much colder
      *  @param numYoshidaSuzuki    factors of each substep: 1, 3, 5 or 7
      *  @throws OpenMMException if one of them is not in its range
      */
@@ -65,7 +66,7 @@ public:
     int getChainLength() const {
         return chainLength;
     }
-    /** Number of substeps of the chain in half a step. */
+    /** Number of substeps of the chain in half a step; it takes more where it moves too fast for them. */
     int getNumMultiTimeSteps() const {
         return numMTS;
     }

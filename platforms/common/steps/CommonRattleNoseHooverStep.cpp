@@ -38,11 +38,12 @@ void CommonRattleNoseHooverStep::takeStep(ContextImpl& context, const Constraint
 }
 
 void CommonRattleNoseHooverStep::propagateHeatBath(const ConstraintIntegrator& integrator, bool isFirstHalf) {
-    const int anyParticle = codeOfParticle(0, program->tables().numClusters());
+    const ConstraintTables& tables = program->tables();
+    const int code = codeOfBath((int) tables.redundant.size(), tables.numClusters(), numParticles());
     KernelArguments& arrays = program->arguments;
     sumForBath(isFirstHalf);
     chainOnDevice->propagate(bath, 0.5 * integrator.getStepSize(), isFirstHalf, bufferNow, arrays["bathSums"],
-                             arrays["bathFactor"], arrays["failure"], nextLaunch++, anyParticle);
+                             arrays["bathFactor"], arrays["failure"], nextLaunch++, code);
 }
 
 ThermostatChain CommonRattleNoseHooverStep::getChain() const {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Results of steps on the host: failures, and readings of users.
 #include "CommonStepKernel.h"
+#include "HeatBathKernel.h"
 #include "StateErrors.h"
 #include "openmm/common/ContextSelector.h"
 #include <numeric>
@@ -121,6 +122,8 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
     DeviceFailure failure = onDevice.describe(code, order, buffer);
     if (failure.particle >= 0)
         throwProblem(becameNotFinite(set, "position or velocity", failure.particle, activity));
+    if (failure.ofBath)
+        throwProblem(bathLeftBehind(heatBathOf(integrator), 2 * kineticEnergy(velocities(context)), activity));
     SolveReport& report = failure.report;
     if (failure.isDrifted || (scheme.isExplicit && report.outcome == Outcome::Inconsistent))
         throwDrift(report, integrator);

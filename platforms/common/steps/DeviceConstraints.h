@@ -36,6 +36,7 @@ struct DeviceFailure {
     SolveReport report; ///< body >= 0: of that rigid body
     Stage stage = Stage::Positions;
     int particle = -1;         ///< whose position or velocity is not finite: there is no report
+    bool ofBath = false;       ///< likewise of a Nose-Hoover chain
     bool isDrifted = false;    ///< too far, in a step with an explicit constraint force
     bool ofProjection = false; ///< before a step: the host knows why
 };

@@ -54,6 +54,10 @@ DeviceFailure DeviceConstraints::describe(int code, const DeviceOrder& order, in
               firstRedundant = codeOfRedundant(0, 0, numRedundant, numClusters, numParticles());
     DeviceFailure failure;
     SolveReport& report = failure.report;
+    if (code == codeOfBath(numRedundant, numClusters, numParticles())) {
+        failure.ofBath = true;
+        return failure;
+    }
     if (code >= firstRedundant) {
         const int n = code - firstRedundant, place = 2 * buffer * numRedundant + n;
         if (n >= numRedundant)

@@ -33,7 +33,7 @@ KERNEL void propagateHeatBath(GLOBAL const mixed* sums, GLOBAL mixed* chain, GLO
     const mixed scale = propagateChain(eta, eta + length, length, ratio, degreesOfFreedom, frequency, time, numSubsteps,
                                        weights, numWeights);
     factor[0] = scale;
-    if (!(scale * scale * ratio < 1e30f)) { // NaN as well
+    if (!(scale >= 0 && scale * scale * ratio < 1e30f)) { // NaN as well
         failure[0] = launch;
         failure[1] = failureCode;
     }
