@@ -193,6 +193,24 @@ TEST_P(ExplicitForce, VelocitiesDriftBesideACMMotionRemoverToo) {
                         1e-12 + 100 * precision.position + 1e-3 * precision.force);
 }
 
+TEST_P(ExplicitForce, MayBeReadBesideAnAndersenThermostat) {
+    auto system = std::make_unique<System>();
+    for (double mass : masses)
+        system->addParticle(mass);
+    system->addConstraint(0, 1, length[0]);
+    system->addConstraint(1, 2, length[1]);
+    auto* thermostat = new AndersenThermostat(300, 200);
+    thermostat->setRandomNumberSeed(3);
+    system->addForce(thermostat);
+    Simulation simulation(std::move(system), makeIntegrator(GetParam(), 0.001), std::get<0>(GetParam()));
+    simulation.context->setPositions({{length[0], 0, 0}, {0, 0, 0}, {-0.06, 0.08, 0}});
+    for (int step = 0; step < 50; step++) {
+        simulation.integrator->step(1);
+        simulation.context->getState(everything);
+    }
+    EXPECT_EQ(simulation.context->getStepCount(), 50);
+}
+
 TEST_P(ExplicitForce, ADriftBeyondTheBoundThrowsAndLeavesTheLastGoodState) {
     Simulation simulation = start(0.001);
     own(simulation).setStabilization(0, 0);

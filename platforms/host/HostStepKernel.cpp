@@ -10,6 +10,7 @@
 #include "OpenMMVectors.h"
 #include "ParameterDerivatives.h"
 #include "StateErrors.h"
+#include "openmm/AndersenThermostat.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include <numeric>
@@ -23,6 +24,8 @@ namespace ConstraintPlugin {
 void HostStepKernel::initialize(const System& system, const ConstraintIntegrator& integrator,
                                 const ConstraintSet& constraints) {
     inverseMass = constraints.inverseMass;
+    for (int f = 0; f < system.getNumForces(); f++)
+        hasThermostat = hasThermostat || dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) != nullptr;
     solver = make_unique<ConstraintSolver>(constraints, (Method) integrator.getSolver(), centroids());
     if (!solver->getUndecided().empty())
         throwProblem(undecidedRank(constraints, solver->getUndecided()));

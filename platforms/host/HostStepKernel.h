@@ -239,6 +239,7 @@ protected:
     };
 
     const StepScheme& scheme;
+    bool hasThermostat = false;      ///< one that changes velocities of single particles between steps
     std::vector<double> inverseMass; ///< [numParticles] 1/amu
     std::unique_ptr<ConstraintSolver> solver;
     std::unique_ptr<StepRecord> record;

@@ -3,7 +3,6 @@
 #include "ReferenceStepKernel.h"
 #include "MovingTargets.h"
 #include "ReferenceData.h"
-#include "openmm/AndersenThermostat.h"
 #include "openmm/System.h"
 #include <cstring>
 
@@ -25,8 +24,6 @@ void ReferenceStepKernel::initialize(const System& system, const ConstraintInteg
     HostStepKernel::initialize(system, integrator, constraints);
     solver->setTaskRunner(runner);
     delta.resize(numParticles());
-    for (int f = 0; f < system.getNumForces(); f++)
-        hasThermostat = hasThermostat || dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) != nullptr;
 }
 
 Real3* ReferenceStepKernel::positions(ContextImpl& context) const {

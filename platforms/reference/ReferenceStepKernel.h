@@ -110,8 +110,7 @@ private:
     void projectStart(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool isOfAStep);
 
     std::shared_ptr<TaskRunner> runner;
-    bool hasThermostat = false; // which changes velocities of particles between steps
-    Snapshot lastGood;          // the state after the last step
+    Snapshot lastGood; // the state after the last step
     /** Which parts of it are unchanged. Functions of this class set them; changes by others are found by comparison. */
     struct {
         bool positions = false, velocities = false; // positions: and the box

@@ -76,7 +76,6 @@ void CommonStepKernel::initialize(const System& system, const ConstraintIntegrat
     cc.initializeContexts();
     for (int f = 0; f < system.getNumForces(); f++) {
         const Force& force = system.getForce(f);
-        projectsVelocitiesAlways = projectsVelocitiesAlways || isAnyOf<AndersenThermostat>(force);
         othersDrawNumbers =
             othersDrawNumbers || isAnyOf<AndersenThermostat, MonteCarloBarostat, MonteCarloAnisotropicBarostat,
                                          MonteCarloFlexibleBarostat, MonteCarloMembraneBarostat>(force);
@@ -227,18 +226,18 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
         activity = "step " + to_string(cc.getStepCount() + 1);
         requireLengthsInBox(solver->getSet(), deviceBox(), currentTime(context));
     }
-    if (isTouched()) {
+    const bool moved = isTouched();
+    // An explicit constraint force lets velocities drift, and reading must not change them; a thermostat does.
+    const bool turned = scheme.constrainsVelocities && (hasThermostat || (moved && !scheme.isExplicit));
+    if (moved || turned)
+        program->launchAfterwards("keepState", numParticles(), nextLaunch);
+    if (moved) {
         program->forgetResponses();
-        program->launchAfterwards("keepState", numParticles(), nextLaunch);
         launch("projectPositions");
-        // An explicit constraint force lets velocities drift as well, and reading must not change them.
-        if (scheme.constrainsVelocities && !scheme.isExplicit)
-            launch("projectVelocities");
         forcesAreKept = false;
-    } else if (projectsVelocitiesAlways && scheme.constrainsVelocities) {
-        program->launchAfterwards("keepState", numParticles(), nextLaunch);
-        launch("projectVelocities");
     }
+    if (turned)
+        launch("projectVelocities");
     nextLaunch = step * launchesPerStep + firstStage;
 }
 

@@ -198,8 +198,7 @@ private:
     }
 
     OpenMM::ContextImpl& owner;
-    bool projectsVelocitiesAlways = false,
-         othersDrawNumbers = false; // random ones, between steps
+    bool othersDrawNumbers = false; // random ones, between steps
 
     bool stateWasSet = true;   // by a user: the host projects it
     bool mayHaveMoved = false; // by a barostat, for example: the device projects it
