@@ -63,8 +63,7 @@ PointFunction::Last& PointFunction::at(const double* x) const {
     for (int s = 0; s < numBonds; s++) {
         if (box != nullptr)
             bonds[s] = box->minimumImage(bonds[s]);
-        isLast = isLast && bonds[s].x == last->bonds[s].x && bonds[s].y == last->bonds[s].y &&
-                 bonds[s].z == last->bonds[s].z;
+        isLast = isLast && bonds[s] == last->bonds[s];
     }
     if (!isLast) {
         last->value = coordinate(meaning.kind, bonds, last->gradient);

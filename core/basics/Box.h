@@ -34,8 +34,7 @@ struct Box {
 };
 
 inline bool sameBox(const Box& a, const Box& b) {
-    const auto same = [](const Real3& x, const Real3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
-    return same(a.a, b.a) && same(a.b, b.b) && same(a.c, b.c);
+    return a.a == b.a && a.b == b.b && a.c == b.c;
 }
 
 } // namespace ConstraintPlugin

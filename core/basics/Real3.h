@@ -44,6 +44,9 @@ template <class T>
 Vector3<T> cross(const Vector3<T>& a, const Vector3<T>& b) {
     return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
+inline bool operator==(const Real3& a, const Real3& b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
 inline double norm(const Real3& a) {
     return std::sqrt(dot(a, a));
 }

@@ -81,7 +81,7 @@ const JoinedBodies::Displaced& JoinedBodies::displaced(int b, const Real3* nodes
     State& state = states[number[b]];
     const BodyConstants& body = set.bodies[b].constants;
     const Real3 &origin = nodes[set.originNodeOf(b)], &turn = nodes[set.turnNodeOf(b)];
-    const bool isSame = state.isDisplaced && turn.x == state.turn.x && turn.y == state.turn.y && turn.z == state.turn.z;
+    const bool isSame = state.isDisplaced && turn == state.turn;
     if (!isSame) {
         state.turn = turn;
         state.isDisplaced = true;

@@ -21,14 +21,6 @@ using namespace std;
 
 namespace ConstraintPlugin {
 
-namespace {
-
-bool isSame(const Real3& a, const Real3& b) {
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
-} // namespace
-
 ReplacingSolver::ReplacingSolver(ContextImpl& context, const ConstraintSet& constraints, shared_ptr<TaskRunner> runner,
                                  const PlatformPrecision& precision)
     : context(context), runner(std::move(runner)), precision(precision),
@@ -90,7 +82,7 @@ bool ReplacingSolver::takeParameters() {
 bool ReplacingSolver::isKnown(const Real3* x) const {
     if (known.empty() || !sameBox(knownBox, box()))
         return held.isEmpty();
-    return all_of(held.anchors.begin(), held.anchors.end(), [&](int p) { return isSame(known[p], x[p]); }) &&
+    return all_of(held.anchors.begin(), held.anchors.end(), [&](int p) { return known[p] == x[p]; }) &&
            held.forMoving(runner.get(), [&](int begin, int end) {
                return memcmp(&known[begin], x + begin, (end - begin) * sizeof(Real3)) == 0;
            });
@@ -120,7 +112,7 @@ void ReplacingSolver::takeNewPositions(const Real3* x, const Box& now) {
 const Real3* ReplacingSolver::onConstraints(const Real3* x, Reach reach) {
     if (isKnown(x))
         return x;
-    const auto isAtOrigin = [](const Real3& r) { return isSame(r, Real3()); };
+    const auto isAtOrigin = [](const Real3& r) { return r == Real3(); };
     if (known.empty() && scratch.size() > 1 && all_of(x, x + scratch.size(), isAtOrigin))
         throw OpenMMException("Particle positions have not been set");
     const Box now = box();

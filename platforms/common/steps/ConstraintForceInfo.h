@@ -49,7 +49,7 @@ public:
             return false;
         if (a.kind == CoordinateKind::AffinePosition) {
             const AffineForm &f = set.affine[a.form], &g = set.affine[b.form];
-            return f.axis.x == g.axis.x && f.axis.y == g.axis.y && f.axis.z == g.axis.z && f.weights == g.weights;
+            return f.axis == g.axis && f.weights == g.weights;
         }
         if (a.form != b.form)
             return false;
@@ -76,9 +76,7 @@ private:
         return group - (int) groups.size();
     }
     static bool areEqual(const RigidBody& a, const RigidBody& b) {
-        const auto same = [](const Real3& x, const Real3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
-        return a.force == b.force && a.periodic == b.periodic && a.mass == b.mass &&
-               std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end(), same);
+        return a.force == b.force && a.periodic == b.periodic && a.mass == b.mass && a.shape == b.shape;
     }
     ConstraintSet set;
     std::vector<int> groups;                      // constraints
