@@ -123,8 +123,8 @@ FAULTS = (
         "last-bonds",
         "a value is taken for the last one although z has changed",
         "expressions/PointFunctions.cpp",
-        "bonds[s].y == last->bonds[s].y &&\n                 bonds[s].z == last->bonds[s].z;",
-        "bonds[s].y == last->bonds[s].y;",
+        "bonds[s] == last->bonds[s];",
+        "bonds[s].x == last->bonds[s].x && bonds[s].y == last->bonds[s].y;",
     ),
     Fault(
         "anchor-particle",

@@ -36,7 +36,12 @@ void HostStepKernel::explainFailure(ContextImpl& context, const ConstraintIntegr
     require(Bad::Velocity, velocities(context), infinity, false);
     if (!problem.has_value() || activity.rfind("step", 0) != 0)
         return;
-    const Real3* f = forces(context, integrator);
+    const Real3* f = nullptr;
+    try {
+        f = forces(context, integrator);
+    } catch (...) {
+        return; // what failed first is reported
+    }
     require(Bad::Force, f, largestForce(), false);
     const set<string> ofSolves = {"not-converged", "singular", "not-finite", "no-gradient", "too-fast"};
     if (ofSolves.count(problem->kind) == 0)

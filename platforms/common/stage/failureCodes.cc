@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // The cluster, particle or constraint that failed in a launch, as one number: first the clusters by their numbers, then
-// particles, then redundant constraints in the position stage (0) and in the velocity stage (1), then the heat bath. This text is both C++
-// (FailureCodes.h) and kernel text.
+// particles, then redundant constraints in the position stage (0) and in the velocity stage (1), then the heat bath. This
+// text is both C++ (FailureCodes.h) and kernel text.
 
 DEVICE int codeOfParticle(int particle, int numClusters) {
     return numClusters + particle;

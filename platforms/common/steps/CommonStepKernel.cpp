@@ -268,7 +268,6 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
     endTime = currentTime(context);
     forceCount = cc.getComputeForceCount();
     forceBox = deviceBox();
-    endTime = currentTime(context);
 }
 
 void CommonStepKernel::returnToGiven(ContextImpl& context) {
