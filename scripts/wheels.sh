@@ -139,12 +139,12 @@ test_series() {
     git -C "$folder" add --all
     (cd "$folder" && env -u VIRTUAL_ENV bash scripts/test.sh) 2>&1 | tee "$log" || result=FAILED
     local cpp python_tests versions
-    cpp=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$folder/build/Testing/Temporary/LastTest.log" |
-        awk '{n += $1} END {print n + 0}')
+    cpp=$(sed -n 's/^<testsuites tests="\([0-9]*\)" failures="\([0-9]*\)".*/\1 \2/p' "$folder"/build/reports/*.xml |
+        awk '{all += $1; failed += $2} END {print (failed ? failed " failed, " : "") all - failed " passed"}')
     python_tests=$(sed -n 's/^\(.*passed.*\) in [0-9].*s.*$/\1/p' "$log" | tail -n 1)
     versions=$("$folder/.venv/bin/python" -c \
         'import openmm, platform; print(openmm.Platform.getOpenMMVersion(), "|", platform.python_version())')
-    printf '| %s | %s | %s passed | %s |\n' "$versions" "$result" "$cpp" "$python_tests" >>"$work/rows"
+    printf '| %s | %s | %s | %s |\n' "$versions" "$result" "$cpp" "$python_tests" >>"$work/rows"
     [ "$result" = passed ]
 }
 

@@ -175,7 +175,8 @@ def test_a_minimized_protein_stays_at_its_minimum():
     def make():
         return force_field(*AMBER14).createSystem(topology, constraints=None, rigidWater=False)
 
-    flexible = mm.Context(make(), mm.VerletIntegrator(0.001), mm.Platform.getPlatform("CPU"))
+    platform, repeating = mm.Platform.getPlatform("CPU"), {"DeterministicForces": "true", "Threads": "1"}
+    flexible = mm.Context(make(), mm.VerletIntegrator(0.001), platform, repeating)
     flexible.setPositions(modeller.positions)
     mm.LocalEnergyMinimizer.minimize(flexible, 10, 100)
     x = flexible.getState(positions=True).getPositions(asNumpy=True)._value
