@@ -120,13 +120,20 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         record->resetSummary();
         const string step = "step " + to_string(data(context).stepCount + 1);
         activity = "the projection before " + step;
-        bool isGivenBack = false; // if the step fails: the state that others have set, bit for bit
-        if (i == 0)
+        bool isGivenBack = false; // if the step fails: a state with new parameters, bit for bit
+        if (i == 0) {
             compare(context);
+            if (!(unchanged.positions && unchanged.velocities) && !hasNewParameters(context)) {
+                prepare(context, integrator);
+                recognizeState(context);
+            }
+        }
+        bool isOfAStep = arePositionsOfLastStep(context);
+        const bool areVelocitiesOfAStep = unchanged.velocities;
         ParameterRecord before = parameterRecord();
-        if (!arePositionsOfLastStep(context) || !unchanged.velocities || hasNewParameters(context)) {
-            projectGivenState(context, integrator);
-            isGivenBack = true;
+        if (hasNewParameters(context)) {
+            projectToNewParameters(context, integrator);
+            isGivenBack = isOfAStep = true;
         }
         if (context.updateContextState()) {
             forgetForces();
@@ -142,8 +149,8 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
             activity = "the projection before " + step;
             // An explicit constraint force lets velocities drift, and a CMMotionRemover changes all of them alike.
             if (scheme.isExplicit && !hasThermostat)
-                unchanged.velocities = true;
-            projectStart(context, integrator, true);
+                unchanged.velocities = unchanged.velocities || areVelocitiesOfAStep;
+            projectStart(context, integrator, isOfAStep);
             activity = step;
             heatOfStep = 0;
             takeStep(context, integrator);
@@ -174,7 +181,7 @@ bool ReferenceStepKernel::arePositionsOfLastStep(ContextImpl& context) const {
     return unchanged.positions && (!solver->moves() || lastGood.time == data(context).time);
 }
 
-void ReferenceStepKernel::projectGivenState(ContextImpl& context, const ConstraintIntegrator& integrator) {
+void ReferenceStepKernel::projectToNewParameters(ContextImpl& context, const ConstraintIntegrator& integrator) {
     prepare(context, integrator);
     take(context, beforeProjection);
     const ParameterRecord before = parameterRecord();
@@ -203,11 +210,15 @@ void ReferenceStepKernel::noteGradientPositions(ContextImpl& context) {
         gradientPositions.assign(positions(context), positions(context) + numParticles());
 }
 
-void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintIntegrator& integrator, bool isOfAStep) {
+void ReferenceStepKernel::recognizeState(ContextImpl& context) {
     if (isStateOfCheckpoint(context)) {
         take(context, lastGood);
         unchanged = {true, true};
     }
+}
+
+void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintIntegrator& integrator, bool isOfAStep) {
+    recognizeState(context);
     const bool positionsKnown = arePositionsOfLastStep(context);
     const bool velocitiesKnown = unchanged.velocities && (positionsKnown || !scheme.constrainsVelocities);
     projectState(context, integrator, positionsKnown, velocitiesKnown, isOfAStep);

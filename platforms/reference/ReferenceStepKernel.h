@@ -98,9 +98,11 @@ private:
     void compare(OpenMM::ContextImpl& context);
     /** The state that is restored if the present step fails. */
     const Snapshot& takeStart(OpenMM::ContextImpl& context);
-    /** Project a state that others have set, or whose Context parameters they have, before updateContextState() changes
-     *  it: so energies there are those of a state on the constraints, and that of a checkpoint is recognized. */
-    void projectGivenState(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Project the state to new Context parameters, so that energies in updateContextState() are those of a state on
+     *  the constraints. */
+    void projectToNewParameters(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Take the state of a loaded checkpoint for that after the last step, before others change it. */
+    void recognizeState(OpenMM::ContextImpl& context);
     /** Whether positions and box, and with moving constraints the time, are those after the last step. */
     bool arePositionsOfLastStep(OpenMM::ContextImpl& context) const;
     void forgetForces() {
@@ -121,7 +123,7 @@ private:
     bool forcesKept = false;              // for the positions of lastGood, which are unchanged
     bool forcesComputed = false;          // for the present positions, and still in the Context's own array
     Snapshot changed;                     // the state after changes by others
-    Snapshot beforeProjection;            // of a state that others have set
+    Snapshot beforeProjection;            // of a state with new parameters
     std::vector<Real3> gradientPositions; // of the present position stage,
     bool gradientsAtStart = false;        // unless they are those of lastGood
 };

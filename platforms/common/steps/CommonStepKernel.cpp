@@ -178,11 +178,8 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
 
 void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrator& integrator, int step) {
     activity = "step " + to_string(cc.getStepCount() + 1);
-    if (solver->moves() && currentTime(context) != endTime)
-        stateWasSet = true;
-    // before others change it: a barostat needs energies on the constraints, a checkpoint's state is to be recognized
-    if (step == 0 && (stateWasSet || hasNewParameters(context))) {
-        refreshReading(); // with the step size that it had
+    if (step == 0 && hasNewParameters(context)) { // a barostat needs energies on the constraints
+        refreshReading();                         // with the step size that it had
         prepare(context, integrator);
         projectOnHost(context, integrator, step);
     }
@@ -202,8 +199,11 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
             refreshReading(); // by constraint: atoms may be reordered, and a new step size rescales them
         prepare(context, integrator);
     }
-    if (solver->moves())
+    if (solver->moves()) {
         requireTargetsInRange(solver->getSet(), deviceBox(), currentTime(context) + integrator.getStepSize());
+        if (currentTime(context) != endTime)
+            stateWasSet = true;
+    }
     if (stateWasSet)
         projectOnHost(context, integrator, step);
     prepareProgram(integrator, step);
@@ -265,9 +265,9 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
         program->forgetResponses();
     activity = "step " + to_string(cc.getStepCount() + 1);
     stateWasSet = mayHaveMoved = forcesAreKept = false;
-    endTime = currentTime(context);
     forceCount = cc.getComputeForceCount();
     forceBox = deviceBox();
+    endTime = currentTime(context);
 }
 
 void CommonStepKernel::returnToGiven(ContextImpl& context) {

@@ -206,7 +206,7 @@ private:
     bool hasBegun = false;    // the present step has launched a kernel
     bool isOwnChange = false; // this object is setting the state
     bool isRunning = false;   // steps have been launched whose failures were not read
-    bool isRepeated = false;  // the next step has begun before, and failed: others have acted
+    bool isRepeated = false;  // the next step has failed for want of turns
     static constexpr int firstBorderRun = 8;
     int borderRun = firstBorderRun; // steps of the next run, if there is a border
     int forceCount = -1, forceGroups = 0;

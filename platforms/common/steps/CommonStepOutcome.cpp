@@ -31,12 +31,13 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     const shared_ptr<const Order> order = frameOf(good).order;
     const bool mustRepeat = isReadyToRepeat(failure[1], bufferOf(good));
     returnTo(context, integrator, good, start);
-    const bool isLeftToHost = stage < firstStage; // a projection: the host has staged ones and detailed messages
-    if (mustRepeat || isLeftToHost) {
-        isRepeated = !stateWasSet; // what others did before the step, such as a barostat, is part of the state,
-        mayHaveMoved = true;       // unless the one before that was given back
-        stateWasSet = stateWasSet || isLeftToHost;
+    if (mustRepeat) { // what others did before the step, such as a barostat, is part of the state
+        isRepeated = mayHaveMoved = true;
         endTime = currentTime(context);
+        return good;
+    }
+    if (stage < firstStage) { // a projection before a step: the host has staged ones and detailed messages
+        stateWasSet = true;
         return good;
     }
     mayHaveMoved = true;

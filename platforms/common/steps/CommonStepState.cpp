@@ -31,9 +31,7 @@ const Real3* CommonStepKernel::velocities(ContextImpl& context) const {
 
 const Real3* CommonStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
     {
-        optional<ContextSelector> selector;
-        if (!isRunning) // otherwise one is selected, which computeForces leaves for a while
-            selector.emplace(cc);
+        ContextSelector selector(cc); // which computeForces leaves for a while
         computeForcesToRead(context, integrator);
     }
     vector<Vec3> f;
