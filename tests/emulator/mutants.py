@@ -8,9 +8,9 @@
 Each runs on the emulator with ThreadSanitizer: what finds it is a data race, threads that wait for others, or a wrong
 result. Prints a table and exits with nonzero if one is not found that SURVIVES does not name.
 
-With --entries what each entry finds is written to mutants.json here, for ../timings.py. Of its tests only those run
-that come to the barrier, the fastest first, until one finds something. Which tests do is recorded first, in a quarter
-of an hour, and kept in the build folder until a kernel or a test program changes.
+Of all tests only those run that come to the barrier, the fastest first, until one finds something. Which tests do is
+recorded first, for the entries in a quarter of an hour, and kept in the build folder until a kernel or a test program
+changes. With --entries what each entry finds is written to mutants.json here, for ../timings.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import sys
 import tempfile
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from entries import Entry, entries, names_in_shard
 
-# Tests that run the blocks, the colours of the iterative solver, a heat bath and bodies, the fastest first.
+# Tests that run the blocks, the colours of the iterative solver, a heat bath and bodies.
 TESTS = (
     "All/EmulatedFallBack.*",
     "EmulatedPartsOf.TwoSolves*:EmulatedPartsOf.AStepOf*",
@@ -58,17 +57,6 @@ SURVIVES = {
     "solveTogether_ANY:2": "redundant: threads have met in readFound() since they read what was decided by",
     "leave_ANY:1": "redundant: what comes next has a barrier before it reads what was written here",
 }
-
-
-def finding(build: Path, name: str) -> str:
-    """What the tests say without this barrier, or with all for an empty name, which compiles; empty if they pass."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | emulated(build) | of_mutant(name, folder)
-        for tests in TESTS:
-            command = [str(build / "tests/emulator/TestEmulator"), f"--gtest_filter={tests}"]
-            if found := sign_of(command, environment, 600 if name else 3600):
-                return found
-    return ""
 
 
 def of_mutant(name: str, folder: str) -> dict[str, str]:
@@ -108,15 +96,17 @@ def reached(build: Path, those: list[Entry]) -> dict[str, dict[str, dict[str, An
     """Of each entry's tests: seconds, and the barriers that threads come to. Is kept in a file of the build folder."""
     path = build / "tests/emulator/reached.json"
     sources = [*KERNELS.glob("*/*.cc"), *(Path(entry.command[0]) for entry in those)]
-    if path.exists() and path.stat().st_mtime > max(source.stat().st_mtime for source in sources):
-        return json.loads(path.read_text())
-
     found: dict[str, dict[str, dict[str, Any]]] = {}
+    if path.exists() and path.stat().st_mtime > max(source.stat().st_mtime for source in sources):
+        found = json.loads(path.read_text())
+
     known: dict[tuple[str, ...], dict[str, Any]] = {}  # entries share tests
     with tempfile.TemporaryDirectory() as folder:
         own = {"EMULATOR_REACHED": "1", "OPENMM_CACHE_DIR": folder, "TMPDIR": folder}
         for entry in those:
-            found[entry.name] = {}
+            if entry.name in found:
+                continue
+            of_entry: dict[str, dict[str, Any]] = {}
             for test in names_in_shard(entry):
                 command, variables = alone(entry, test)
                 key = (*command, variables.get("FAKECUDA_BLOCK", ""))
@@ -126,8 +116,9 @@ def reached(build: Path, those: list[Entry]) -> dict[str, dict[str, dict[str, An
                     result = subprocess.run(command, env=plain | own, capture_output=True, text=True, check=True)
                     those_met = sorted(set(re.findall(r"^barrier (\S+)$", result.stdout, re.MULTILINE)))
                     known[key] = {"seconds": round(time.monotonic() - start, 1), "barriers": those_met}
-                found[entry.name][test] = known[key]
-    path.write_text(json.dumps(found, indent=1) + "\n")
+                of_entry[test] = known[key]
+            found[entry.name] = of_entry
+            path.write_text(json.dumps(found, indent=1) + "\n")
     return found
 
 
@@ -137,7 +128,7 @@ def finding_of(entry: Entry, name: str, tests: dict[str, dict[str, Any]]) -> str
     with tempfile.TemporaryDirectory() as folder:
         for test in sorted(those, key=lambda test: tests[test]["seconds"]):
             command, variables = alone(entry, test)
-            slow = 300 if "EMULATOR_FLAGS" in variables else 60  # compilers take minutes with sanitizers
+            slow = 600 if "EMULATOR_FLAGS" in variables else 60  # compilers take minutes with sanitizers
             limit = slow + 20 * tests[test]["seconds"]
             if found := sign_of(command, variables | of_mutant(name, folder), limit):
                 return found
@@ -173,11 +164,10 @@ def find_by_entries(build: Path, wanted: list[str], pool: Executor) -> None:
         path.write_text(json.dumps({each: found[each] for each in names() if each in found}, indent=1) + "\n")
 
 
-def emulated(build: Path) -> dict[str, str]:
-    """The environment in which kernels run on the emulator with ThreadSanitizer. Kernels that were compiled are kept
-    where ctest keeps those of its entries."""
+def detector(build: Path) -> Entry:
+    """TESTS on the emulator with ThreadSanitizer, as an entry of ctest, with which it shares compiled kernels."""
     runtime = subprocess.run(["g++", "-print-file-name=libtsan.so"], check=True, capture_output=True, text=True)
-    return {
+    variables = {
         "CONSTRAINTS_TEST_CUDA": "1",
         "FAKECUDA_MULTIPROCESSORS": "3",
         "FAKECUDA_BLOCK": "64",  # the time for a barrier grows with the square of the number of threads
@@ -186,6 +176,24 @@ def emulated(build: Path) -> dict[str, str]:
         "EMULATOR_FLAGS": "-O1 -g1 -fsanitize=thread --param tsan-distinguish-volatile=1",
         "LD_PRELOAD": runtime.stdout.strip(),
     }
+    command = (str(build / "tests/emulator/TestEmulator"), f"--gtest_filter={':'.join(TESTS)}")
+    return Entry("mutants", (), command, tuple(f"{name}={value}" for name, value in variables.items()))
+
+
+def find_all(build: Path, wanted: list[str], pool: Executor) -> int:
+    """Print what TESTS say without each of these barriers. Returns how many are not found."""
+    entry = detector(build)
+    with tempfile.TemporaryDirectory() as folder:
+        if found := sign_of([*entry.command], entry.variables() | of_mutant("", folder), 3600):
+            raise SystemExit(f"the tests do not pass with all barriers: {found}")
+    tests = reached(build, [entry])[entry.name]
+    missed = 0
+    findings = pool.map(lambda name: finding_of(entry, name, tests), wanted)
+    for name, found in zip(wanted, findings, strict=True):
+        reason = "" if found else SURVIVES.get(name, "NOT FOUND")
+        missed += reason == "NOT FOUND"
+        print(f"{name:24}{found or reason}", flush=True)
+    return missed
 
 
 def main() -> int:
@@ -201,15 +209,7 @@ def main() -> int:
         if arguments.entries:
             find_by_entries(build, wanted, pool)
             return 0
-        if found := finding(build, ""):
-            raise SystemExit(f"the tests do not pass with all barriers: {found}")
-        missed = 0
-        findings = pool.map(partial(finding, build), wanted)
-        for name, found in zip(wanted, findings, strict=True):
-            reason = "" if found else SURVIVES.get(name, "NOT FOUND")
-            missed += reason == "NOT FOUND"
-            print(f"{name:24}{found or reason}", flush=True)
-    return 1 if missed else 0
+        return 1 if find_all(build, wanted, pool) else 0
 
 
 if __name__ == "__main__":
