@@ -7,11 +7,10 @@
 namespace ConstraintPlugin {
 
 /** Sine of an angle so near 0 or 180 degrees that a step may pass it. */
-static constexpr double nearlyStraight = 0.05;
+static constexpr double sineOfStraight = 0.05;
 
 static double angleBetween(const Real3& a, const Real3& b) {
-    const Real3 n = cross(a, b);
-    return std::atan2(std::sqrt(dot(n, n)), dot(a, b));
+    return std::atan2(norm(cross(a, b)), dot(a, b));
 }
 
 std::optional<StraightAngle> findStraightAngle(const ConstraintSet& set, const std::vector<int>& particles,
@@ -32,7 +31,7 @@ std::optional<StraightAngle> findStraightAngle(const ConstraintSet& set, const s
             const auto later = [&](int end) { return bond(end) + duration * (v[three[end]] - v[three[1]]); };
             const double before = angleBetween(bond(0), bond(2)), after = angleBetween(later(0), later(2));
             const bool passes = dot(cross(bond(0), bond(2)), cross(later(0), later(2))) < 0;
-            if (passes || std::min(std::sin(before), std::sin(after)) < nearlyStraight)
+            if (passes || std::min(std::sin(before), std::sin(after)) < sineOfStraight)
                 return StraightAngle{k, three, before, after};
         }
     }
