@@ -271,27 +271,20 @@ TEST_P(ExplicitForce, ContinuesADriftedStateWithMovingConstraintsAndParametersBi
     EXPECT_EQ(distance(whole.velocities(), second.velocities()), 0);
 }
 
-TEST(ExplicitForceOnReference, ContinuesFromACheckpointBitForBitBesideACMMotionRemover) {
-    System system;
-    for (double mass : {16.0, 12.0, 1.5})
-        system.addParticle(mass);
-    system.addConstraint(0, 1, 0.12);
-    system.addConstraint(1, 2, 0.1);
-    system.addForce(new CMMotionRemover());
-    ConstraintForceIntegrator integrator(0.001);
-    integrator.setConstraintTolerance(1e-13); // it drifts by more
-    auto context = makeContext(system, integrator, "Reference");
-    context->setPositions({{0.12, 0, 0}, {0, 0, 0}, {-0.06, 0.08, 0}});
-    context->setVelocities({{0.3, 0.5, 0.2}, {-0.1, -0.2, 0.1}, {0.5, -0.4, 0.6}});
+TEST_P(ExplicitForce, ContinuesFromACheckpointBitForBitBesideACMMotionRemover) {
+    if (std::get<0>(GetParam()) == "CPU")
+        return; // its forces are not the same from run to run
+    Simulation simulation = start(0.001, GetParam(), true);
+    own(simulation).setStabilization(0, 0); // it drifts by more than the tolerance
     for (int steps : {3, 20, 50}) {
-        integrator.step(steps);
+        simulation.integrator->step(steps);
         std::stringstream checkpoint;
-        context->createCheckpoint(checkpoint);
-        integrator.step(10);
-        const Vectors x = context->getState(State::Positions).getPositions();
-        context->loadCheckpoint(checkpoint);
-        integrator.step(10);
-        EXPECT_EQ(distance(context->getState(State::Positions).getPositions(), x), 0);
+        simulation.context->createCheckpoint(checkpoint);
+        simulation.integrator->step(10);
+        const Vectors x = simulation.positions();
+        simulation.context->loadCheckpoint(checkpoint);
+        simulation.integrator->step(10);
+        EXPECT_EQ(distance(simulation.positions(), x), 0);
     }
 }
 

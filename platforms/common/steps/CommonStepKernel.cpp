@@ -178,10 +178,13 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
 
 void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrator& integrator, int step) {
     activity = "step " + to_string(cc.getStepCount() + 1);
-    if (step == 0 && hasNewParameters(context)) { // a barostat needs energies on the constraints
-        refreshReading();                         // with the step size that it had
+    if (step == 0 && (stateWasSet || hasNewParameters(context))) {
+        refreshReading(); // with the step size that it had
         prepare(context, integrator);
-        projectOnHost(context, integrator, step);
+        if (hasNewParameters(context)) // a barostat needs energies on the constraints
+            projectOnHost(context, integrator, step);
+        else if (isStateOfCheckpoint(context)) // which a CMMotionRemover changes
+            takeForLast(context);
     }
     if (!isRepeated) {
         const Deselection deselection(cc);
@@ -264,6 +267,10 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
     if (program != nullptr)
         program->forgetResponses();
     activity = "step " + to_string(cc.getStepCount() + 1);
+    takeForLast(context);
+}
+
+void CommonStepKernel::takeForLast(ContextImpl& context) {
     stateWasSet = mayHaveMoved = forcesAreKept = false;
     forceCount = cc.getComputeForceCount();
     forceBox = deviceBox();

@@ -153,6 +153,8 @@ private:
     bool endStep();
     bool isTouched() const;
     void projectOnHost(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int step);
+    /** Note that the present state is on the constraints, as that after a step is. */
+    void takeForLast(OpenMM::ContextImpl& context);
     void returnToGiven(OpenMM::ContextImpl& context);
     /** Whether a step failed only because bordered rows need more turns than were launched, or because kernels could
      * not solve what parts left to their cluster. From then on there are more turns, or kernels that can. */
