@@ -197,6 +197,13 @@ def test_the_archive_runs_every_command_elsewhere(unpacked, tmp_path):
 
 
 @pytest.mark.long
+def test_tests_that_all_pass_may_run_alone(unpacked, tmp_path):
+    result = run_unpacked(unpacked, "--dry-run", "sample", OUT=str(tmp_path), GPU_EVERY="1000")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "sample: CUDA (1 of 1 passed" in result.stdout
+
+
+@pytest.mark.long
 def test_an_archive_that_does_not_fit_says_so(unpacked):
     assert "--minutes 5: it is 4 or 9" in run_unpacked(unpacked, "--minutes", "5").stderr
     other = run_unpacked(unpacked, PYTHON="/bin/false")
