@@ -73,7 +73,7 @@ TEST(ProgramText, HasEveryFileWithAllThatItNeeds) {
                                           "PART_ANGLES", "PART_EXPRESSIONS", "PART_JOINTS", "PART_GLOBAL_ROWS"})
                 text.define(condition, value);
             for (const char* written :
-                 {"arguments", "custom", "factorShared", "factorGlobal", "borderSolves", "partExpressions.cc"})
+                 {"arguments", "custom", "factorShared", "factorGlobal", "borderSolves", "subdomainExpressions.cc"})
                 text.provide(written, "");
             std::string needs; // markers do not count here
             std::istringstream lines(content);

@@ -201,7 +201,7 @@ FAULTS = (
     Fault(
         "work-of-parts",
         "the work of distances that move has the wrong sign in parts",
-        "platforms/common/subdomains/partDistances.cc",
+        "platforms/common/subdomains/subdomainDistances.cc",
         "+ part.i[AT_FIRST_ROW] + k] = -rate;",
         "+ part.i[AT_FIRST_ROW] + k] = rate;",
     ),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Networks on the emulator, cut as they are for a user: parts have a narrow halo, and a correction gains less.
-#include "EmulatedParts.h"
+#include "EmulatedSubdomains.h"
 #include "support/Messages.h"
 #include "support/Platforms.h"
 #include <cmath>

@@ -27,7 +27,7 @@ NOTE = r'-DREACHED(name)={ static const int said = __builtin_printf("barrier " n
 SHARED = re.compile(r"\b__shared__\s+([\w ]+?)\s*\b(\w+)((?:\[[^;]*\])?);")
 DYNAMIC = re.compile(r"\bextern\s+__shared__\s+([\w ]+?)\s*\b(\w+)\[\];")
 ENTRY = re.compile(r"\b__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(\w+)\s*\(")
-# What a block does where it waits for a word of another one: partExchange.cc.
+# What a block does where it waits for a word of another one: subdomainExchange.cc.
 WORDS = [
     "-DLET_OTHERS_RUN=emulator->fence();",
     "-DNOTE_WORD_SENT(word)=emulator->noteWordSent((void*) (word));",

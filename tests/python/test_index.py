@@ -149,7 +149,7 @@ def test_a_page_without_the_markers_is_refused(tree: Path) -> None:
         ("Rank", True, "GenericRank.h", True),
         ("Problems", True, "ConstraintProblem.cpp", True),
         ("Rank", True, "Ranking.h", False),
-        ("Angles", True, "partAngles.cc", False),
+        ("Angles", True, "subdomainAngles.cc", False),
         ("SmallClusters", True, "smallClusters.cc", True),
         ("Pressure", True, "pressure.py", False),
         ("pressure", False, "pressure.py", True),

@@ -20,7 +20,7 @@ NEEDS = re.compile(r"^// needs(?: if \w+)?: (.+)$", re.MULTILINE)
 ADDED = (
     ("smallTriangle.cc", "smallClusters.cc", "smallStages.cc"),
     tuple(
-        f"part{name}.cc"
+        f"subdomain{name}.cc"
         for name in ["Exchange", "Rounds", "Stage", "BeginLocal", "NextLocal", "FinishLocal", "Whole", "Run"]
     ),
 )

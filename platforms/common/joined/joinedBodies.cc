@@ -7,7 +7,7 @@
 // (bodyVectors.cc), from kernels that sum up its particles (bodies.cc, joinedStages.cc) to those that solve its
 // constraints (clusters.cc) and to those that move its particles.
 
-// A part of a cluster (parts.cc) has copies of the bodies that it moves: of their nodes, and of the vectors that a solve
+// A part of a cluster (subdomains.cc) has copies of the bodies that it moves: of their nodes, and of the vectors that a solve
 // changes. Copy numJoined + n is of body clusterBody[n].
 #if IS_PART
 DEVICE int bodyOf(const Arguments* a, int b) {

@@ -12,7 +12,7 @@ namespace ConstraintPlugin {
 std::string customText(const ConstraintSet& set, bool hasJoints);
 
 /** startCustomLocal() and evaluateCustomLocal(), with a case for every expression of particles, for
- *  partExpressions.cc. customText() comes before it. */
+ *  subdomainExpressions.cc. customText() comes before it. */
 std::string localCustomText(const ConstraintSet& set);
 
 } // namespace ConstraintPlugin

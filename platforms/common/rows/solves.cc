@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // needs: threadGroups.cc
 // needs if HAS_ROWS: residuals.cc
-// The solves of a time step, as clusters (clusters.cc) and their parts (parts.cc) take part in them. describe_<solve>() says
+// The solves of a time step, as clusters (clusters.cc) and their parts (subdomains.cc) take part in them. describe_<solve>() says
 // what a solve is, setOffset_<solve>() what is constant in a row, measure_<solve>() what is measured in a row,
 // judge_<solve>() what follows from that for the solve, and report_<solve>() what is reported in the end.
 

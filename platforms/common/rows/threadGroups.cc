@@ -87,7 +87,7 @@ typedef struct {
     const Arguments* arguments;
     LOCAL_ARG Report* reports; // [BLOCK_SIZE]; in CUDA where a part in shared memory has numbers
     LOCAL_ARG int* least;
-    LOCAL_ARG int* notes; // of parts: partExchange.cc
+    LOCAL_ARG int* notes; // of parts: subdomainExchange.cc
     LOCAL_ARG float* numbers; // [SHARED_FLOATS]
 } SharedMemory;
 

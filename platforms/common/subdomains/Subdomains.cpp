@@ -43,8 +43,8 @@ vector<string> withoutNotes(vector<string> operations) {
     return operations;
 }
 
-/** Whether parts in shared memory have a solve (partDistances.cc): those of each step, but for accelerations, which
- * need many digits. */
+/** Whether parts in shared memory have a solve (subdomainDistances.cc): those of each step, but for accelerations,
+ * which need many digits. */
 bool isOfLocalParts(const string& solve) {
     return solve == "solvePositions" || solve == "solveVelocities" || solve == "solveHeatedVelocities";
 }
@@ -92,33 +92,33 @@ void Subdomains::addStage(ProgramText& text, const SplitStage& stage, std::size_
     const vector<string> before = k == 0 ? stage.operations[0] : vector<string>();
     const string kind = isLocal(form.group, solve) ? "Local" : "General";
     if (hasWhole)
-        text.add("partStage.cc", {{"STAGE", name},
-                                  {"SOLVE", solve},
-                                  {"WITHOUT_NOTES", operationsText(withoutNotes(before))},
-                                  {"BEFORE", operationsText(before, "if (keepsNotes) ")},
-                                  {"AFTER", after}});
+        text.add("subdomainStage.cc", {{"STAGE", name},
+                                       {"SOLVE", solve},
+                                       {"WITHOUT_NOTES", operationsText(withoutNotes(before))},
+                                       {"BEFORE", operationsText(before, "if (keepsNotes) ")},
+                                       {"AFTER", after}});
     if (kind == "Local" && isNext)
-        text.add("partNextLocal.cc",
+        text.add("subdomainNextLocal.cc",
                  {{"STAGE", name}, {"BETWEEN", operationsText(stage.operations[k], "if (isNoted) ", "note")}});
     else if (kind == "Local")
-        text.add("partBeginLocal.cc", {{"STAGE", name},
-                                       {"LOAD", form.isOneLaunch && k == 0 ? "startParticle" : "loadParticle"},
-                                       {"BEFORE", operationsText(withNotesLast(before), "    if (isNoted) ")}});
+        text.add("subdomainBeginLocal.cc", {{"STAGE", name},
+                                            {"LOAD", form.isOneLaunch && k == 0 ? "startParticle" : "loadParticle"},
+                                            {"BEFORE", operationsText(withNotesLast(before), "    if (isNoted) ")}});
     if (kind == "Local" && !goesOn)
-        text.add("partFinishLocal.cc",
+        text.add("subdomainFinishLocal.cc",
                  {{"STAGE", name},
                   {"STORE", form.isOneLaunch && k + 1 == stage.solves.size() ? "storeVelocity" : "storeParticle"},
                   {"AFTER", after}});
     if (hasWhole)
-        text.add("partWhole.cc",
+        text.add("subdomainWhole.cc",
                  {{"STAGE", name}, {"SOLVE", solve}, {"KIND", kind}, {"ROUNDS", hasRounds ? "1" : "0"}});
     if (hasRounds)
-        text.add("partRun.cc", {{"STAGE", name},
-                                {"SOLVE", solve},
-                                {"KIND", kind},
-                                {"WHOLE", hasWhole ? "1" : "0"},
-                                {"CONTINUES", isNext ? "1" : "0"},
-                                {"GOES_ON", goesOn ? "1" : "0"}});
+        text.add("subdomainRun.cc", {{"STAGE", name},
+                                     {"SOLVE", solve},
+                                     {"KIND", kind},
+                                     {"WHOLE", hasWhole ? "1" : "0"},
+                                     {"CONTINUES", isNext ? "1" : "0"},
+                                     {"GOES_ON", goesOn ? "1" : "0"}});
 }
 
 void Subdomains::addWaitingKernel(const SplitStage& stage, const Form& form, const AddKernel& addKernel) const {
@@ -160,12 +160,13 @@ string Subdomains::text(const vector<StageText>& stages, const ConstraintTables:
         const ConstraintTables::PartTable& table = frame.tables.layouts.at(range.first);
         text.define(table.layout.definitions())
             .define("FIRST_TABLE", table.first)
-            .provide("partExpressions.cc", filledText("partExpressions.cc", {{"FUNCTIONS", localCustomText(set)}}))
-            .need("partExchange.cc");
+            .provide("subdomainExpressions.cc",
+                     filledText("subdomainExpressions.cc", {{"FUNCTIONS", localCustomText(set)}}))
+            .need("subdomainExchange.cc");
     }
     if (hasRows && role != Role::Rounds)
         for (const string& solve : solves)
-            text.add("partRounds.cc", {{"SOLVE", solve}});
+            text.add("subdomainRounds.cc", {{"SOLVE", solve}});
     const vector<SplitStage> split(stages.begin(), stages.end());
     for (const SplitStage& stage : split)
         for (std::size_t k = 0; k < stage.solves.size(); k++)
@@ -197,8 +198,8 @@ void Subdomains::addLaunches(const vector<StageText>& stages, const ConstraintTa
     const auto textWith = [&](bool hasWhole) { return text(stages, range, group, set, hasWhole, role); };
     const Program program = frame.launches.addWithoutWhole(
         frame.programOf(textWith(false), clusters.sharedBytes(group), waits && range.isSplit), textWith(true));
-    // A round, or the whole cluster (-1), or the end (-2): see run_... in partRun.cc. The first round may only measure,
-    // and the last one only decides.
+    // A round, or the whole cluster (-1), or the end (-2): see run_... in subdomainRun.cc. The first round may only
+    // measure, and the last one only decides.
     vector<int> rounds;
     if (role != Role::Whole)
         rounds.resize(ConstraintTables::cutOf(range.cut).mostCorrections + 3);

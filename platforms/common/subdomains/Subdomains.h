@@ -8,7 +8,7 @@
 
 namespace ConstraintPlugin {
 
-/** Large clusters in overlapping parts, a thread block each (parts.cc): subdomains with a halo. */
+/** Large clusters in overlapping parts, a thread block each (subdomains.cc): subdomains with a halo. */
 class Subdomains {
 public:
     Subdomains(const ProgramFrame& frame, const GeneralClusters& clusters) : frame(frame), clusters(clusters) {

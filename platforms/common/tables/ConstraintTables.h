@@ -6,8 +6,8 @@
 #include "BodyTables.h"
 #include "BorderTables.h"
 #include "ConstraintSolver.h"
-#include "PartTables.h"
-#include "Parts.h"
+#include "Subdomain.h"
+#include "SubdomainTables.h"
 #include <array>
 #include <functional>
 #include <map>
