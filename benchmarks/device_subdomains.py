@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""How fast Newton's method converges where kernels solve a cluster in overlapping parts: subdomains.cpp's table, by CUDA's
-kernels, on the emulator of tests/emulator.
+"""How fast Newton's method converges where kernels solve a cluster in overlapping subdomains: subdomains.cpp's table,
+by CUDA's kernels, on the emulator of tests/emulator.
 
     cmake --build build --target fakecuda emulatednvrtc
     openmm-constraints benchmark --systems dhfr-protein --constraints AllBonds HAngles --write-input inputs
@@ -11,7 +11,7 @@ A line for each number of hops of a halo, and for a cluster in one piece: the mo
 in any stage of a step of 2 fs from all inputs. tangent: RattleIntegrator from velocities on the constraints. thermal:
 ShakeIntegrator from velocities that are not. far: projections on the device of bonds that are off by up to half their
 length, as the box they cross has grown. With --more, systems have ten angles, dihedrals, expressions and rigid bodies
-besides. Exits with nonzero if one is not solved in parts.
+besides. Exits with nonzero if one is not solved in subdomains.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def main() -> int:
     parser.add_argument("--kinds", nargs="*", default=["tangent", "thermal", "far"])
     parser.add_argument("--more", action="store_true", help="only the systems with more constraints, and one step")
     options = parser.parse_args()
-    status = start_on_emulator(options.build, "device-parts", FAKECUDA_MULTIPROCESSORS="132")
+    status = start_on_emulator(options.build, "device-subdomains", FAKECUDA_MULTIPROCESSORS="132")
     if status is not None:
         return status
     failures = 0
@@ -129,7 +129,7 @@ def main() -> int:
         files = sorted(options.inputs.glob(f"{name}.*.state.xml"))[: options.starts]
         if options.more:
             corrections, solver = count(files[0], "tangent", 1e-5, more=True)
-            failures += "1 in overlapping parts" not in solver
+            failures += "1 in overlapping subdomains" not in solver
             print(f"{name} + {4 * MORE}: {corrections} corrections to 1e-5; {solver}", flush=True)
             continue
         for hops in [0, *options.hops]:
@@ -147,7 +147,7 @@ def main() -> int:
                 found = [[counter(file, tolerance) for file in files] for tolerance in TOLERANCES]
                 cells.append("/".join(str(max(n for n, _ in some)) for some in found))
                 failures += hops > 0 and any(
-                    "in overlapping parts" not in solver for some in found for _, solver in some
+                    "in overlapping subdomains" not in solver for some in found for _, solver in some
                 )
             print(f"| {name} | {hops or 'one piece'} | {' | '.join(cells)} |", flush=True)
     return 1 if failures else 0

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""How far momentum and angular momentum drift where a cluster is solved in overlapping parts, and in one piece, by
+"""How far momentum and angular momentum drift where a cluster is solved in overlapping subdomains, and in one piece, by
 CUDA's kernels, on the emulator of tests/emulator.
 
     cmake --build build --target fakecuda emulatednvrtc
     python benchmarks/momenta.py --steps 1000000     # half an hour
 
 A free chain without forces, at 300 K, with RattleIntegrator, which conserves both exactly at any tolerance but for
-rounding. Its parts own eight bonds each. The momentum of the centre of mass is removed at the start. A line for each
-number of steps: the change of momentum since the start, over the sum of all particles' absolute momenta, and the same
-of angular momentum; the change of energy, over the energy; the largest relative error of a bond.
+rounding. Its subdomains own eight bonds each. The momentum of the centre of mass is removed at the start. A line for
+each number of steps: the change of momentum since the start, over the sum of all particles' absolute momenta, and the
+same of angular momentum; the change of energy, over the energy; the largest relative error of a bond.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import openmmconstraints as mc
 ROOT = Path(__file__).resolve().parents[1]
 BOND, ANGLE, MASS = 0.15, np.radians(111), 12.0  # nm, Da
 STEP_SIZE = 0.002
-OWN = 8  # bonds of a part
+OWN = 8  # bonds of a subdomain
 CHUNK = 1000  # steps between looks at the clock
 
 
@@ -110,7 +110,7 @@ def run(own: int, precision: str, options: argparse.Namespace) -> None:
     context = begin(options.bonds, precision, options.tolerance)
     integrator = context.getIntegrator()
     solver = integrator.getSolverSummary().solver
-    if ("in overlapping parts" in solver) != (own > 0):
+    if ("in overlapping subdomains" in solver) != (own > 0):
         raise SystemExit(f"solved otherwise: {solver}")
     first = Moments.of(context)
     start = time.monotonic()
@@ -124,7 +124,7 @@ def run(own: int, precision: str, options: argparse.Namespace) -> None:
         if done >= shown or is_last:
             shown *= 10
             cells = [f"{value:.1e}" for value in Moments.of(context).changes(first)]
-            what = f"parts of {own}" if own else "one piece"
+            what = f"subdomains of {own}" if own else "one piece"
             print(f"| {precision} | {what} | {done} | {' | '.join(cells)} | {done / seconds:.0f} |", flush=True)
         if is_last:
             break

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// How fast Newton's method converges where a cluster is solved in overlapping parts (core/graph/Subdomain.h):
+// How fast Newton's method converges where a cluster is solved in overlapping subdomains (core/graph/Subdomain.h):
 // corrections to 1e-5, 1e-8 and 1e-12, by the number of hops of a halo, and the exact Newton method. Nothing is timed.
 //
 //   openmm-constraints benchmark --systems dhfr-protein --constraints AllBonds HAngles --write-input inputs
-//   parts inputs [OWN_ROWS...]        rows that a part owns; default: what PartLimits has
+//   subdomains inputs [OWN_ROWS...]        rows that a subdomain owns; default: what SubdomainLimits has
 //
 // thermal: displacements of 2 fs with velocities at 300 K that are not on the constraints. tangent: the same after a
 // velocity stage, as in RATTLE. velocity: that stage.
@@ -55,26 +55,27 @@ struct Counts {
     }
 };
 
-void printRow(const Case& input, const PartLimits& limits, PartsNewton& exact, const std::string& label) {
+void printRow(const Case& input, const SubdomainLimits& limits, SubdomainNewton& exact, const std::string& label) {
     try {
-        PartsNewton parts(input.set, limits);
+        SubdomainNewton subdomains(input.set, limits);
         Counts thermal, tangent, velocity;
         for (const Start& start : input.starts) {
             exact.setStart(start.positions, input.box);
-            parts.setStart(start.positions, input.box);
+            subdomains.setStart(start.positions, input.box);
             std::vector<Real3> v = start.velocities, onTangent = start.velocities, delta;
-            velocity.note(parts.solveVelocities(v, stepSize, mostCorrections));
+            velocity.note(subdomains.solveVelocities(v, stepSize, mostCorrections));
             exact.solveVelocities(onTangent, stepSize, 2);
             for (const auto& [velocities, counts] : {std::pair(&start.velocities, &thermal), {&onTangent, &tangent}}) {
                 delta.clear();
                 for (const Real3& each : *velocities)
                     delta.push_back(stepSize * each);
-                counts->note(parts.solvePositions(delta, mostCorrections));
+                counts->note(subdomains.solvePositions(delta, mostCorrections));
             }
         }
-        printf("| %s | %d | %s | %d | %d | %.2f | %d | %d | %s | %s | %s |\n", input.name.c_str(), parts.numRows(),
-               label.c_str(), parts.numParts(), parts.mostOwn(), parts.padding(), parts.mostSolved(),
-               parts.mostLevels(), thermal.text().c_str(), tangent.text().c_str(), velocity.text().c_str());
+        printf("| %s | %d | %s | %d | %d | %.2f | %d | %d | %s | %s | %s |\n", input.name.c_str(), subdomains.numRows(),
+               label.c_str(), subdomains.numSubdomains(), subdomains.mostOwn(), subdomains.padding(),
+               subdomains.mostSolved(), subdomains.mostLevels(), thermal.text().c_str(), tangent.text().c_str(),
+               velocity.text().c_str());
     } catch (const std::runtime_error& error) {
         printf("| %s | %zu | %s | %s |\n", input.name.c_str(), input.set.constraints.size(), label.c_str(),
                error.what());
@@ -115,14 +116,14 @@ int main(int argc, char** argv) {
         for (int i = 2; i < argc; i++)
             sizes.push_back(std::stoi(argv[i]));
         if (sizes.empty())
-            sizes.push_back(PartLimits().ownRows);
-        puts("| system | rows | hops | parts | most own | solved/own | most solved | levels | thermal | tangent | "
+            sizes.push_back(SubdomainLimits().ownRows);
+        puts("| system | rows | hops | subdomains | most own | solved/own | most solved | levels | thermal | tangent | "
              "velocity |\n|---|---|---|---|---|---|---|---|---|---|---|");
         for (const Case& input : cases) {
-            PartLimits limits;
+            SubdomainLimits limits;
             limits.whole = 1 << 30;
             limits.mostRows = 1 << 30;
-            PartsNewton exact(input.set, limits);
+            SubdomainNewton exact(input.set, limits);
             printRow(input, limits, exact, "exact");
             for (int ownRows : sizes)
                 for (int hops : {1, 2, 3, 4, 5, 6, 7, 8, 16}) {

@@ -7,7 +7,7 @@
 #   versions     what is there; where the driver is too old for NVRTC, the remedy, and nothing else is run
 #   sanitize     memcheck, racecheck and synccheck of compute-sanitizer on small cases of every path
 #   tests        C++ tests in mixed precision; what a step asks of the device
-#   parts        clusters in parts that wait for each other, with every kind of constraint, against Reference
+#   subdomains   clusters in subdomains that wait for each other, with every kind of constraint, against Reference
 #   factors      clusters in one piece, against Reference
 #   compile      kernels of what follows, side by side
 #   benchmark    whole steps of villin and DHFR, ours and OpenMM's integrators in turn: ns/day, launches and waits
@@ -31,7 +31,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
 source scripts/gpu/pieces.sh
 
-all=(versions sanitize tests parts factors compile benchmark steps kernels ensembles profile sample single double)
+all=(versions sanitize tests subdomains factors compile benchmark steps kernels ensembles profile sample single double)
 pieces=()
 limit=590
 export GPU_DRY_RUN=

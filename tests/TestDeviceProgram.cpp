@@ -33,7 +33,7 @@ std::vector<NamedSet> someSets() {
     for (const TestSystem& system : systemTable())
         sets.push_back({system.name,
                         collectConstraints(*toOpenMM(std::vector<TestSystem>(300, system), Declared::InForce), 1e-4)});
-    for (const TestSystem& system : {protein(60), honeycomb(10)}) // of several parts
+    for (const TestSystem& system : {protein(60), honeycomb(10)}) // of several subdomains
         sets.push_back({system.name, toConstraintSet(system)});
     for (const auto& [name, among] :
          {std::pair("groups", Among::Molecules), std::pair("groups of bodies", Among::ManyBodies)})
@@ -51,7 +51,7 @@ struct Both {
     }
     static ConstraintTables::ThreadGroups threadGroups(bool hasBlocks) {
         ConstraintTables::ThreadGroups available;
-        available.hasBlocks = available.hasParts = hasBlocks;
+        available.hasBlocks = available.hasSubdomains = hasBlocks;
         return available;
     }
     DeviceArrays bound, real;
@@ -112,7 +112,7 @@ TEST(DeviceArrays, OfTheGraphAreAsLongAsThoseOfTheTablesOrLonger) {
                  {std::pair(true, false), std::pair(false, false), std::pair(true, true)}) {
                 SCOPED_TRACE(named.name + (method == Method::Iterative ? ", iterative" : "") +
                              (centroids == Centroids::Merged ? "" : ", with a border") +
-                             (smallInRegisters ? "" : ", in memory") + (hasBlocks ? ", in parts" : ""));
+                             (smallInRegisters ? "" : ", in memory") + (hasBlocks ? ", in subdomains" : ""));
                 const ConstraintSolver solver(named.set, method, centroids);
                 bordered += (int) solver.getGraph().border.rows.size();
                 const Both arrays(solver, smallInRegisters, hasBlocks);
@@ -135,7 +135,7 @@ constexpr long long largeSharedMemory = 227 << 10, leastSharedMemory = 99 << 10,
 /** @param sharedMemory  bytes for a block */
 ConstraintTables tablesOf(const OpenMM::System& system, long long sharedMemory, int waitingBlocks = 132) {
     ConstraintTables::ThreadGroups available;
-    available.hasBlocks = available.hasParts = true;
+    available.hasBlocks = available.hasSubdomains = true;
     available.waitingBlocks = waitingBlocks;
     available.sharedNumbers = [=](int blockSize) { return (sharedMemory - 32 * blockSize) / 4; };
     return ConstraintTables(ConstraintSolver(collectConstraints(system, 1e-4), Method::Automatic), true, available);
@@ -163,12 +163,12 @@ ConstraintTables tablesOf(const std::vector<std::pair<int, int>>& countsAndBonds
     return tablesOf(system, sharedMemory, waitingBlocks);
 }
 
-/** Block sizes and parts of clusters of all ranges. */
+/** Block sizes and subdomains of clusters of all ranges. */
 std::vector<std::pair<int, int>> rangesOf(const ConstraintTables& tables) {
     std::vector<std::pair<int, int>> ranges;
     int next = 0;
     for (const ConstraintTables::Range& range : tables.ranges) {
-        EXPECT_EQ(range.group, ThreadGroupKind::Part);
+        EXPECT_EQ(range.group, ThreadGroupKind::Subdomain);
         EXPECT_EQ(range.first, next);
         next = range.end;
         ranges.emplace_back(range.blockSize, range.last - range.first);
@@ -184,10 +184,10 @@ ConstraintTables tablesOf(const std::vector<TestSystem>& systems, long long shar
     return tablesOf(*toOpenMM(systems, Declared::InForce), sharedMemory);
 }
 
-TEST(Ranges, AreOneOfAllPartsThatStayInSharedMemory) {
+TEST(Ranges, AreOneOfAllSubdomainsThatStayInSharedMemory) {
     EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {20, 60}})), (Ranges{{192, 36}}));
     EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {300, 500}, {5, 60}})), (Ranges{{192, 1221}})); // they take turns
-    // A cluster has more parts than can wait for each other: it keeps no others from doing so.
+    // A cluster has more subdomains than can wait for each other: it keeps no others from doing so.
     EXPECT_EQ(rangesOf(tablesOf({{2, 500}, {1, 17000}, {5, 60}})), (Ranges{{192, 133}, {192, 13}}));
     EXPECT_EQ(rangesOf(tablesOf({{20, 60}}, 2)), (Ranges{{64, 20}, {192, 2}})); // factors that do not fit
 }
@@ -202,8 +202,8 @@ TEST(Ranges, HaveBundlesWhereBlocksTakeFewerTurnsThen) {
     EXPECT_EQ(rangesOf(tablesOf({{300, 60}}, 0, largeSharedMemory, 1)), (Ranges{{64, 300}}));
 }
 
-/** What a range has room for is the most of all its parts. */
-TEST(Ranges, AreSeveralWhereTheMostOfAllPartsDoesNotFit) {
+/** What a range has room for is the most of all its subdomains. */
+TEST(Ranges, AreSeveralWhereTheMostOfAllSubdomainsDoesNotFit) {
     // The whole network has more entries and levels, the protein more rows.
     const std::vector<TestSystem> both{protein(200), honeycomb(7)};
     EXPECT_EQ(tablesOf(both, largeSharedMemory).ranges.size(), 1u);
@@ -223,9 +223,9 @@ TEST(Ranges, HaveAllClustersInBundles) {
         for (int row = tables.rowStart[c]; row < tables.rowStart[c + 1]; row++)
             if (tables.rowOwner[row] == row)
                 own.push_back(tables.constraintOf[row]);
-        const bool isSplit = tables.partsOfCluster[c][2] != c;
+        const bool isSplit = tables.subdomainsOfCluster[c][2] != c;
         clusters += isSplit ? 0 : tables.bundled[c];
-        EXPECT_TRUE(!isSplit || numBundles == 0) << "parts of the protein come first";
+        EXPECT_TRUE(!isSplit || numBundles == 0) << "subdomains of the protein come first";
         numBundles += !isSplit;
         const int rowsOfLargest = isSplit ? 1 << 29 : tables.numRowsOf(c) % 100 == 0 ? 100 : 40;
         EXPECT_LE(rowsOfLargest, lastRows);
@@ -238,7 +238,7 @@ TEST(Ranges, HaveAllClustersInBundles) {
     EXPECT_EQ(std::unique(own.begin(), own.end()), own.end());
 }
 
-/** Parts for which the shared memory is too small leave room for others on a multiprocessor. */
+/** Subdomains for which the shared memory is too small leave room for others on a multiprocessor. */
 TEST(Ranges, HaveBlocksOfTheirClustersSizeWhereTheyAreMany) {
     const auto ranges = [](const std::vector<std::pair<int, int>>& countsAndBonds) {
         return rangesOf(tablesOf(countsAndBonds, 0, smallSharedMemory));
@@ -249,7 +249,7 @@ TEST(Ranges, HaveBlocksOfTheirClustersSizeWhereTheyAreMany) {
 }
 
 /** The cut of a network does not depend on what is beside it, nor on the device. */
-TEST(Cuts, OfNetworksHavePartsThatFitIntoSharedMemory) {
+TEST(Cuts, OfNetworksHaveSubdomainsThatFitIntoSharedMemory) {
     for (int edge : {10, 20, 40})
         for (long long sharedMemory : {leastSharedMemory, largeSharedMemory}) {
             SCOPED_TRACE(std::to_string(edge) + " cells, " + std::to_string(sharedMemory) + " bytes");
@@ -280,7 +280,7 @@ TEST(Cuts, OfOthersHaveTheHaloOfSixOrSevenHops) {
     expectHops(protein(200), 128, 7);
     expectHops(bentChain(1000, 111), 128, 7);
     expectHops(bentChain(700, 111, true), 64, 6);
-    // A square lattice has no parts that fit.
+    // A square lattice has no subdomains that fit.
     const ConstraintTables tables = tablesOf({mesh(24)}, largeSharedMemory);
     ASSERT_EQ(tables.ranges.size(), 1u);
     EXPECT_EQ(tables.ranges[0].group, ThreadGroupKind::Block);
@@ -358,7 +358,7 @@ TEST_P(DeviceProgram, AllocatesWhatItsArraysSay) {
         const std::vector<StageText> stages = {{"heat", {"ornsteinUhlenbeck", "noteHeat", "noteVelocityChange"}}};
         TestDevice testDevice(device.compute());
         ConstraintProgram program(testDevice, solver, true, stages, 3, false, true);
-        ArraySizes sizes(solver, true, GroupSizes::usesParts(device.compute()));
+        ArraySizes sizes(solver, true, GroupSizes::usesSubdomains(device.compute()));
         takeStages(sizes, stages, 3, device.compute());
         const MemoryNeed need(DeviceArrays(sizes), numberBytes(device.compute()));
         EXPECT_LE(program.arguments.allocatedBytes(), need.total);

@@ -69,8 +69,9 @@ TEST(ProgramText, HasEveryFileWithAllThatItNeeds) {
     for (const char* value : {"0", "1"})
         for (const auto& [name, content] : ConstraintKernelSources::files()) {
             ProgramText text;
-            for (const char* condition : {"HAS_JOINTS", "HAS_ROWS", "FACTOR_NUMBERS", "HAS_GLOBAL", "AT_BORDER",
-                                          "PART_ANGLES", "PART_EXPRESSIONS", "PART_JOINTS", "PART_GLOBAL_ROWS"})
+            for (const char* condition :
+                 {"HAS_JOINTS", "HAS_ROWS", "FACTOR_NUMBERS", "HAS_GLOBAL", "AT_BORDER", "SUBDOMAIN_ANGLES",
+                  "SUBDOMAIN_EXPRESSIONS", "SUBDOMAIN_JOINTS", "SUBDOMAIN_GLOBAL_ROWS"})
                 text.define(condition, value);
             for (const char* written :
                  {"arguments", "custom", "factorShared", "factorGlobal", "borderSolves", "subdomainExpressions.cc"})

@@ -64,9 +64,9 @@ Result after(int steps, const TestSystem& system, const Setup& setup, double spe
     return resultOf(s);
 }
 
-/** Large clusters in one piece, not in overlapping parts. */
+/** Large clusters in one piece, not in overlapping subdomains. */
 struct InOnePiece {
-    const Variable parts{"OPENMM_CONSTRAINTS_PARTS", "0"};
+    const Variable subdomains{"OPENMM_CONSTRAINTS_PARTS", "0"};
 };
 
 /** @param limit  bytes of shared memory for a factor, or all */

@@ -65,20 +65,20 @@ static std::vector<int> hopsFrom(const Neighbours& neighbours, const std::vector
     return hops;
 }
 
-static PartLimits withHops(int hops) {
-    PartLimits limits;
+static SubdomainLimits withHops(int hops) {
+    SubdomainLimits limits;
     limits.hops = hops;
     limits.mostRows = 100000;
     return limits;
 }
 
-TEST(Parts, EveryRowHasOneOwner) {
+TEST(Subdomains, EveryRowHasOneOwner) {
     for (const auto& [name, neighbours] : largeGraphs()) {
         std::vector<int> owned;
-        for (const Part& part : cutIntoParts(neighbours, withHops(2))) {
-            EXPECT_FALSE(part.own.empty()); // other parts wait for what it finds in them
-            EXPECT_TRUE(std::is_sorted(part.own.begin(), part.own.end()));
-            owned.insert(owned.end(), part.own.begin(), part.own.end());
+        for (const Subdomain& subdomain : cutIntoSubdomains(neighbours, withHops(2))) {
+            EXPECT_FALSE(subdomain.own.empty()); // other subdomains wait for what it finds in them
+            EXPECT_TRUE(std::is_sorted(subdomain.own.begin(), subdomain.own.end()));
+            owned.insert(owned.end(), subdomain.own.begin(), subdomain.own.end());
         }
         std::sort(owned.begin(), owned.end());
         std::vector<int> all(neighbours.size());
@@ -87,14 +87,14 @@ TEST(Parts, EveryRowHasOneOwner) {
     }
 }
 
-TEST(Parts, SolveExactlyTheRowsWithinTheHopsAndAreSurroundedByTheirNeighbours) {
+TEST(Subdomains, SolveExactlyTheRowsWithinTheHopsAndAreSurroundedByTheirNeighbours) {
     for (const auto& [name, neighbours] : largeGraphs())
         for (int hops : {0, 1, 2, 5}) {
             SCOPED_TRACE(name + ", " + std::to_string(hops) + " hops");
-            const std::vector<Part> parts = cutIntoParts(neighbours, withHops(hops));
-            ASSERT_GT(parts.size(), 3u);
-            for (const Part& part : parts) {
-                const std::vector<int> distance = hopsFrom(neighbours, part.own, hops + 1);
+            const std::vector<Subdomain> subdomains = cutIntoSubdomains(neighbours, withHops(hops));
+            ASSERT_GT(subdomains.size(), 3u);
+            for (const Subdomain& subdomain : subdomains) {
+                const std::vector<int> distance = hopsFrom(neighbours, subdomain.own, hops + 1);
                 std::vector<int> solved, ring;
                 for (int i = 0; i < (int) neighbours.size(); i++) {
                     if (distance[i] >= 0 && distance[i] <= hops)
@@ -102,40 +102,40 @@ TEST(Parts, SolveExactlyTheRowsWithinTheHopsAndAreSurroundedByTheirNeighbours) {
                     if (distance[i] == hops + 1)
                         ring.push_back(i);
                 }
-                std::vector<int> found = part.solved;
+                std::vector<int> found = subdomain.solved;
                 std::sort(found.begin(), found.end());
                 EXPECT_EQ(found, solved);
-                EXPECT_EQ(part.ring, ring);
+                EXPECT_EQ(subdomain.ring, ring);
             }
         }
 }
 
-TEST(Parts, HaveTheFactorOfTheirRowsAmongThemselves) {
+TEST(Subdomains, HaveTheFactorOfTheirRowsAmongThemselves) {
     for (const auto& [name, neighbours] : largeGraphs())
-        for (const Part& part : cutIntoParts(neighbours, withHops(3))) {
-            ASSERT_EQ(part.factor.size(), (int) part.solved.size());
+        for (const Subdomain& subdomain : cutIntoSubdomains(neighbours, withHops(3))) {
+            ASSERT_EQ(subdomain.factor.size(), (int) subdomain.solved.size());
             std::vector<int> position(neighbours.size(), -1);
-            for (int k = 0; k < (int) part.solved.size(); k++)
-                position[part.solved[k]] = k;
-            Neighbours among(part.solved.size()); // in the order of elimination already
-            for (int k = 0; k < (int) part.solved.size(); k++)
-                for (int other : neighbours[part.solved[k]])
+            for (int k = 0; k < (int) subdomain.solved.size(); k++)
+                position[subdomain.solved[k]] = k;
+            Neighbours among(subdomain.solved.size()); // in the order of elimination already
+            for (int k = 0; k < (int) subdomain.solved.size(); k++)
+                for (int other : neighbours[subdomain.solved[k]])
                     if (const int i = position[other]; i >= 0) {
                         among[k].push_back(i);
-                        EXPECT_GE(part.factor.findEntry(std::max(i, k), std::min(i, k)), 0) << name;
+                        EXPECT_GE(subdomain.factor.findEntry(std::max(i, k), std::min(i, k)), 0) << name;
                     }
-            std::vector<int> inOrder(part.solved.size());
+            std::vector<int> inOrder(subdomain.solved.size());
             std::iota(inOrder.begin(), inOrder.end(), 0);
-            EXPECT_EQ(countFill(among, inOrder).entries, (double) part.factor.entryRow.size()) << name;
+            EXPECT_EQ(countFill(among, inOrder).entries, (double) subdomain.factor.entryRow.size()) << name;
         }
 }
 
-TEST(Parts, AreOfNearlyEqualSize) {
+TEST(Subdomains, AreOfNearlyEqualSize) {
     for (const auto& [name, neighbours] : largeGraphs()) {
         std::size_t least = neighbours.size(), most = 0;
-        for (const Part& part : cutIntoParts(neighbours, withHops(1))) {
-            least = std::min(least, part.own.size());
-            most = std::max(most, part.own.size());
+        for (const Subdomain& subdomain : cutIntoSubdomains(neighbours, withHops(1))) {
+            least = std::min(least, subdomain.own.size());
+            most = std::max(most, subdomain.own.size());
         }
         EXPECT_LE(most, 160u) << name;
         EXPECT_GE(least, 80u) << name;
@@ -230,10 +230,10 @@ TEST(Parts, OfARingAreCutByAsManyRows) {
     }
 }
 
-TEST(Parts, AreTheSameEachTime) {
+TEST(Subdomains, AreTheSameEachTime) {
     for (const auto& [name, neighbours] : largeGraphs()) {
-        const std::vector<Part> first = cutIntoParts(neighbours, withHops(4)),
-                                second = cutIntoParts(neighbours, withHops(4));
+        const std::vector<Subdomain> first = cutIntoSubdomains(neighbours, withHops(4)),
+                                     second = cutIntoSubdomains(neighbours, withHops(4));
         ASSERT_EQ(first.size(), second.size()) << name;
         for (std::size_t p = 0; p < first.size(); p++) {
             EXPECT_EQ(first[p].own, second[p].own) << name;
@@ -243,26 +243,26 @@ TEST(Parts, AreTheSameEachTime) {
     }
 }
 
-TEST(Parts, AClusterOfFewRowsIsOnePartWithoutHalo) {
-    const PartLimits limits;
+TEST(Subdomains, AClusterOfFewRowsIsOneSubdomainWithoutHalo) {
+    const SubdomainLimits limits;
     for (const Neighbours& neighbours : {chainOf(1), chainOf(40), chainOf(160), starOf(40), rowsOf(protein(20))}) {
-        const std::vector<Part> parts = cutIntoParts(neighbours, limits);
-        ASSERT_EQ(parts.size(), 1u);
-        EXPECT_EQ(parts[0].own.size(), neighbours.size());
-        EXPECT_EQ(parts[0].solved.size(), neighbours.size());
-        EXPECT_TRUE(parts[0].ring.empty());
+        const std::vector<Subdomain> subdomains = cutIntoSubdomains(neighbours, limits);
+        ASSERT_EQ(subdomains.size(), 1u);
+        EXPECT_EQ(subdomains[0].own.size(), neighbours.size());
+        EXPECT_EQ(subdomains[0].solved.size(), neighbours.size());
+        EXPECT_TRUE(subdomains[0].ring.empty());
         SymbolicFactor whole;
         eliminate(neighbours, whole);
-        EXPECT_EQ(parts[0].solved, whole.order) << "the order is that of the cluster";
+        EXPECT_EQ(subdomains[0].solved, whole.order) << "the order is that of the cluster";
     }
-    EXPECT_EQ(cutIntoParts(chainOf(161), limits).size(), 2u);
+    EXPECT_EQ(cutIntoSubdomains(chainOf(161), limits).size(), 2u);
 }
 
-TEST(Parts, WhereAllRowsAreCoupledThereIsOnePart) {
-    const std::vector<Part> parts = cutIntoParts(starOf(400));
-    ASSERT_EQ(parts.size(), 1u);
-    EXPECT_EQ(parts[0].own.size(), 400u);
-    EXPECT_TRUE(cutIntoParts(starOf(513)).empty()) << "more rows than a thread block serves";
+TEST(Subdomains, WhereAllRowsAreCoupledThereIsOneSubdomain) {
+    const std::vector<Subdomain> subdomains = cutIntoSubdomains(starOf(400));
+    ASSERT_EQ(subdomains.size(), 1u);
+    EXPECT_EQ(subdomains[0].own.size(), 400u);
+    EXPECT_TRUE(cutIntoSubdomains(starOf(513)).empty()) << "more rows than a thread block serves";
 }
 
 /** A part without rows would keep the others waiting. */
@@ -295,47 +295,46 @@ TEST(Parts, NeverLackRows) {
         }
 }
 
-TEST(Parts, AreRefusedWhereTheyHaveTooManyRows) {
+TEST(Subdomains, AreRefusedWhereTheyHaveTooManyRows) {
     const Neighbours chain = chainOf(1280);
-    PartLimits limits;
+    SubdomainLimits limits;
     std::size_t most = 0;
-    for (const Part& part : cutIntoParts(chain, limits))
-        most = std::max(most, part.solved.size());
+    for (const Subdomain& subdomain : cutIntoSubdomains(chain, limits))
+        most = std::max(most, subdomain.solved.size());
     limits.mostRows = (int) most;
-    EXPECT_FALSE(cutIntoParts(chain, limits).empty());
+    EXPECT_FALSE(cutIntoSubdomains(chain, limits).empty());
     limits.mostRows--;
-    EXPECT_TRUE(cutIntoParts(chain, limits).empty());
-    // The halo of a mesh of many hops is larger than the part.
+    EXPECT_TRUE(cutIntoSubdomains(chain, limits).empty());
+    // The halo of a mesh of many hops is larger than the subdomain.
     limits = {};
     limits.hops = 16;
-    EXPECT_TRUE(cutIntoParts(rowsOf(mesh(60)), limits).empty());
+    EXPECT_TRUE(cutIntoSubdomains(rowsOf(mesh(60)), limits).empty());
 }
 
-TEST(Parts, AreMadeNoFurtherOnceOneIsNotAccepted) {
+TEST(Subdomains, AreMadeNoFurtherOnceOneIsNotAccepted) {
     const Neighbours chain = chainOf(1280);
     int made = 0;
     const auto until = [&](int most) {
         made = 0;
-        return cutIntoParts(chain, {}, [&, most](const Part&) { return ++made < most; });
+        return cutIntoSubdomains(chain, {}, [&, most](const Subdomain&) { return ++made < most; });
     };
     EXPECT_TRUE(until(3).empty());
     EXPECT_EQ(made, 3);
     EXPECT_EQ(until(100).size(), 10u);
 }
 
-TEST(Parts, OfAGraphInSeveralPiecesHaveAllRows) {
+TEST(Subdomains, OfAGraphInSeveralPiecesHaveAllRows) {
     // Rows 0 ... 299 are a chain, the others are coupled to no row.
     Neighbours neighbours = chainOf(300);
     neighbours.resize(500);
     std::size_t owned = 0;
-    for (const Part& part : cutIntoParts(neighbours))
-        owned += part.own.size();
+    for (const Subdomain& subdomain : cutIntoSubdomains(neighbours))
+        owned += subdomain.own.size();
     EXPECT_EQ(owned, 500u);
 }
 
-// ---- convergence: the evidence for the number of hops
-// ----------------------------------------------------------------- benchmarks/subdomains.cpp prints the same for more
-// of them, and for DHFR.
+// ---- convergence: the evidence for the number of hops ----
+// benchmarks/subdomains.cpp prints the same for more of them, and for DHFR.
 
 /** The most corrections to 1e-5, 1e-8 and 1e-12 from three starts. */
 using Counts = std::array<int, 3>;
@@ -354,28 +353,28 @@ static void note(Counts& counts, const std::vector<double>& errors) {
     }
 }
 
-static Convergence measure(const TestSystem& system, PartLimits limits) {
+static Convergence measure(const TestSystem& system, SubdomainLimits limits) {
     const double stepSize = 0.002;
     limits.mostRows = 100000;
-    PartsNewton parts(toConstraintSet(system), limits);
-    parts.setStart(system.positions, system.box);
+    SubdomainNewton subdomains(toConstraintSet(system), limits);
+    subdomains.setStart(system.positions, system.box);
     Convergence result{};
     for (unsigned seed : {1, 2, 3}) {
         std::vector<Real3> velocities = thermalVelocities(system, seed), delta;
         for (const Real3& v : velocities)
             delta.push_back(stepSize * v);
-        note(result.thermal, parts.solvePositions(delta, 20));
-        note(result.velocity, parts.solveVelocities(velocities, stepSize, 20));
+        note(result.thermal, subdomains.solvePositions(delta, 20));
+        note(result.velocity, subdomains.solveVelocities(velocities, stepSize, 20));
         delta.clear();
         for (const Real3& v : velocities)
             delta.push_back(stepSize * v);
-        note(result.tangent, parts.solvePositions(delta, 20));
+        note(result.tangent, subdomains.solvePositions(delta, 20));
     }
     return result;
 }
 
-static PartLimits inOnePiece() {
-    PartLimits limits;
+static SubdomainLimits inOnePiece() {
+    SubdomainLimits limits;
     limits.whole = 100000;
     return limits;
 }
@@ -391,30 +390,30 @@ static Counts oneMore(Counts counts) {
     return counts;
 }
 
-TEST(PartsConverge, AsInOnePieceWithSixHopsOrWithOneCorrectionMore) {
+TEST(SubdomainsConverge, AsInOnePieceWithSixHopsOrWithOneCorrectionMore) {
     for (const TestSystem& system :
          {protein(300), bentChain(1000, 111), bentChain(1000, 140), bentChain(1000, 111, true)}) {
-        const Convergence whole = measure(system, inOnePiece()), parts = measure(system, PartLimits());
-        expectAtMost(parts.thermal, oneMore(whole.thermal), system.name + " thermal");
-        expectAtMost(parts.tangent, oneMore(whole.tangent), system.name + " tangent");
-        expectAtMost(parts.velocity, {2, 3, 4}, system.name + " velocity");
-        EXPECT_EQ(parts.tangent[0], whole.tangent[0]) << system.name;
+        const Convergence whole = measure(system, inOnePiece()), subdomains = measure(system, SubdomainLimits());
+        expectAtMost(subdomains.thermal, oneMore(whole.thermal), system.name + " thermal");
+        expectAtMost(subdomains.tangent, oneMore(whole.tangent), system.name + " tangent");
+        expectAtMost(subdomains.velocity, {2, 3, 4}, system.name + " velocity");
+        EXPECT_EQ(subdomains.tangent[0], whole.tangent[0]) << system.name;
     }
 }
 
-TEST(PartsConverge, InFewerCorrectionsTheMoreHopsTheyHave) {
-    // Protein: the error of a part's own rows decreases by 0.35 per hop.
+TEST(SubdomainsConverge, InFewerCorrectionsTheMoreHopsTheyHave) {
+    // Protein: the error of a subdomain's own rows decreases by 0.35 per hop.
     const TestSystem system = protein(300);
     const std::pair<int, Counts> rows[] = {{1, {5, 8, 13}}, {2, {3, 5, 8}}, {4, {2, 3, 4}}, {6, {2, 3, 4}}};
     for (const auto& [hops, most] : rows) {
-        const Convergence parts = measure(system, withHops(hops));
-        expectAtMost(parts.thermal, most, std::to_string(hops) + " hops, thermal");
-        expectAtMost(parts.velocity, most, std::to_string(hops) + " hops, velocity");
+        const Convergence subdomains = measure(system, withHops(hops));
+        expectAtMost(subdomains.thermal, most, std::to_string(hops) + " hops, thermal");
+        expectAtMost(subdomains.velocity, most, std::to_string(hops) + " hops, velocity");
     }
     EXPECT_GT(measure(system, withHops(1)).velocity[2], measure(system, withHops(4)).velocity[2]);
 }
 
-TEST(PartsConverge, SlowlyInNearlyStraightChainsButShowIt) {
+TEST(SubdomainsConverge, SlowlyInNearlyStraightChainsButShowIt) {
     // Per hop by (1 - sin a)/|cos a|: 0.70, 0.84 and 0.93 at angles a of 160, 170 and 176 degrees.
     expectAtMost(measure(bentChain(1000, 160), withHops(6)).tangent, {2, 3, 5}, "160 degrees");
     expectAtMost(measure(bentChain(1000, 170), withHops(6)).tangent, {3, 6, 10}, "170 degrees");
@@ -422,16 +421,16 @@ TEST(PartsConverge, SlowlyInNearlyStraightChainsButShowIt) {
     expectAtMost(straight.tangent, {8, 16, 99}, "176 degrees");
     EXPECT_EQ(straight.velocity[2], 99) << "residuals are true ones: they do not hide slow convergence";
     expectAtMost(measure(mesh(24), withHops(6)).tangent, {4, 9, 16}, "mesh");
-    EXPECT_TRUE(cutIntoParts(rowsOf(mesh(24))).empty()) << "with its wide halo the mesh stays in one piece";
+    EXPECT_TRUE(cutIntoSubdomains(rowsOf(mesh(24))).empty()) << "with its wide halo the mesh stays in one piece";
 }
 
 /** With a halo that fits into shared memory a correction gains less, the more a network is crumpled. */
-TEST(PartsConverge, SlowlyInNetworksWithANarrowHalo) {
+TEST(SubdomainsConverge, SlowlyInNetworksWithANarrowHalo) {
     const auto corrections = [](int edge, int ownRows) {
-        PartLimits limits = withHops(4);
+        SubdomainLimits limits = withHops(4);
         limits.ownRows = ownRows;
-        const Convergence parts = measure(honeycomb(edge), limits);
-        return std::max({parts.thermal[0], parts.tangent[0], parts.velocity[0]});
+        const Convergence subdomains = measure(honeycomb(edge), limits);
+        return std::max({subdomains.thermal[0], subdomains.tangent[0], subdomains.velocity[0]});
     };
     EXPECT_LE(corrections(20, 24), 10);
     EXPECT_LE(corrections(20, 16), 11);
@@ -440,7 +439,7 @@ TEST(PartsConverge, SlowlyInNetworksWithANarrowHalo) {
 }
 
 /** Every fifth residue holds a rigid body by its last hydrogen, and an angle. */
-TEST(PartsConverge, WithJoinedBodiesToWhatTheSolverFinds) {
+TEST(SubdomainsConverge, WithJoinedBodiesToWhatTheSolverFinds) {
     TestSystem system = protein(60);
     Random random(3);
     const std::unique_ptr<OpenMM::System> made = toOpenMM(system, Declared::InForce);
@@ -463,9 +462,9 @@ TEST(PartsConverge, WithJoinedBodiesToWhatTheSolverFinds) {
     const ConstraintSet set = collectConstraints(*made, 1e-5);
     ConstraintSolver solver(set, Method::MatrixInversion);
     solver.chooseIndependent(system.positions.data(), system.box);
-    PartsNewton parts(set, withHops(6));
-    EXPECT_EQ(parts.numParts(), 4);
-    parts.setStart(system.positions, system.box);
+    SubdomainNewton subdomains(set, withHops(6));
+    EXPECT_EQ(subdomains.numSubdomains(), 4);
+    subdomains.setStart(system.positions, system.box);
     const double stepSize = 0.002;
     const auto apart = [](const std::vector<Real3>& x, const std::vector<Real3>& y) {
         double most = 0;
@@ -475,25 +474,25 @@ TEST(PartsConverge, WithJoinedBodiesToWhatTheSolverFinds) {
     };
     std::vector<Real3> velocities = thermalVelocities(system, 1), expected = velocities, delta;
     Counts counts{};
-    note(counts, parts.solveVelocities(velocities, stepSize, 20));
+    note(counts, subdomains.solveVelocities(velocities, stepSize, 20));
     solver.solveVelocities(system.positions.data(), system.box, expected.data(), stepSize, 1e-13, 20);
     EXPECT_LT(apart(velocities, expected), 1e-9);
     for (const Real3& v : velocities)
         delta.push_back(stepSize * v);
     expected = delta;
-    note(counts, parts.solvePositions(delta, 20));
+    note(counts, subdomains.solvePositions(delta, 20));
     solver.solvePositions(system.positions.data(), system.box, expected.data(), 1e-13, 20);
     EXPECT_LT(apart(delta, expected), 1e-12);
     expectAtMost(counts, {2, 3, 4}, "with bodies");
 }
 
-TEST(Million, RowsOfAChainAreCutIntoParts) {
-    const std::vector<Part> parts = cutIntoParts(chainOf(1000000));
-    EXPECT_EQ(parts.size(), 7813u);
+TEST(Million, RowsOfAChainAreCutIntoSubdomains) {
+    const std::vector<Subdomain> subdomains = cutIntoSubdomains(chainOf(1000000));
+    EXPECT_EQ(subdomains.size(), 7813u);
     std::size_t solved = 0;
-    for (const Part& part : parts) {
-        EXPECT_LE(part.own.size(), 160u);
-        solved += part.solved.size();
+    for (const Subdomain& subdomain : subdomains) {
+        EXPECT_LE(subdomain.own.size(), 160u);
+        solved += subdomain.solved.size();
     }
-    EXPECT_EQ(solved, 1000000u + 2 * PartLimits().hops * 7812);
+    EXPECT_EQ(solved, 1000000u + 2 * SubdomainLimits().hops * 7812);
 }

@@ -199,11 +199,11 @@ FAULTS = (
         "        others = threads;\n",
     ),
     Fault(
-        "work-of-parts",
-        "the work of distances that move has the wrong sign in parts",
+        "work-of-subdomains",
+        "the work of distances that move has the wrong sign in subdomains",
         "platforms/common/subdomains/subdomainDistances.cc",
-        "+ part.i[AT_FIRST_ROW] + k] = -rate;",
-        "+ part.i[AT_FIRST_ROW] + k] = rate;",
+        "+ sub.i[AT_FIRST_ROW] + k] = -rate;",
+        "+ sub.i[AT_FIRST_ROW] + k] = rate;",
     ),
     Fault(
         "rounding-of-bodies",

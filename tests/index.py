@@ -58,7 +58,7 @@ BY_HAND = {
     f"{COMMON}/bodies": "FreeBod*",
     f"{COMMON}/rows": "KernelText Centroids emulator/",  # rows of any kind
     f"{COMMON}/clusters": "SharedFactors ThreadGroups",
-    f"{COMMON}/subdomains": "emulator/",  # parts run there and on GPUs only
+    f"{COMMON}/subdomains": "emulator/",  # which run there and on GPUs only
     f"{COMMON}/joined": "Joined*",
     f"{COMMON}/border": "Border*",
     f"{COMMON}/steps": "Integrators Langevin MultipleTimeSteps Reordering",  # its time steps

@@ -57,23 +57,25 @@ inline constexpr TestHook deviceMemory{"OPENMM_CONSTRAINTS_DEVICE_MEMORY"};
 /** At most so many bytes has an array: several are made of what else is one, or it is refused. */
 inline constexpr TestHook largestArray{"OPENMM_CONSTRAINTS_LARGEST_ARRAY"};
 
-// ---- large clusters in overlapping parts ----
+// ---- large clusters in overlapping subdomains ----
+// Variables keep the older word for these, parts: scripts outside of the repository set them.
 
-/** Rows of a part, and of the largest cluster that is one part: small clusters are cut too. 0: none is in parts. */
-inline constexpr TestHook parts{"OPENMM_CONSTRAINTS_PARTS"};
-/** Width of a part's halo: without one, parts converge slowly, or leave clusters to be solved as a whole. */
+/** Rows of a subdomain, and of the largest cluster that is one subdomain: small clusters are cut too. 0: none is in
+ * subdomains. */
+inline constexpr TestHook subdomains{"OPENMM_CONSTRAINTS_PARTS"};
+/** Width of a subdomain's halo: without one, subdomains converge slowly, or leave clusters to be solved as a whole. */
 inline constexpr TestHook hops{"OPENMM_CONSTRAINTS_HOPS"};
-/** Most corrections, after which a cluster is solved as a whole: few lead there, many show how parts converge. */
+/** Most corrections, after which a cluster is solved as a whole: few lead there, many show how subdomains converge. */
 inline constexpr TestHook corrections{"OPENMM_CONSTRAINTS_CORRECTIONS"};
-/** If set, parts factorize in each round, for comparisons bit for bit; if 1, rounds are launches, as where not all
- * parts are on the device at once: more parts than tests can have. */
+/** If set, subdomains factorize in each round, for comparisons bit for bit; if 1, rounds are launches, as where not all
+ * subdomains are on the device at once: more subdomains than tests can have. */
 inline constexpr TestHook launches{"OPENMM_CONSTRAINTS_LAUNCHES"};
-/** If set, no cluster is solved as a whole: a test that parts converge, where the whole one would hide that. */
-inline constexpr TestHook onlyParts{"OPENMM_CONSTRAINTS_ONLY_PARTS"};
+/** If set, no cluster is solved as a whole: a test that subdomains converge, where the whole one would hide that. */
+inline constexpr TestHook onlySubdomains{"OPENMM_CONSTRAINTS_ONLY_PARTS"};
 /** If set, every round is taken for the last one: a test that the next one finds out where it was not. */
 inline constexpr TestHook last{"OPENMM_CONSTRAINTS_LAST"};
-/** If set, kernels are compiled at once with what solves a whole cluster, which else follows when parts hand one over:
- *  a test of compilers has no device that does. */
+/** If set, kernels are compiled at once with what solves a whole cluster, which else follows when subdomains hand one
+ * over: a test of compilers has no device that does. */
 inline constexpr TestHook whole{"OPENMM_CONSTRAINTS_WHOLE"};
 
 } // namespace TestHooks

@@ -35,7 +35,8 @@
 
 /** On devices also FarOff: positions are too far off for the device, and the host projects them. Drifted: an explicit
  *  constraint force did not hold a constraint within its bound. MoreTurns: bordered rows need more turns than were launched,
- *  and the host takes the step again. WholeCluster: so it does with kernels that solve what parts left to their cluster. */
+ *  and the host takes the step again. WholeCluster: so it does with kernels that solve what subdomains left to their
+ *  cluster. */
 #define DEVICE_OUTCOMES(OUTCOME)                                                                                       \
     OUTCOMES(OUTCOME) OUTCOME(FarOff) OUTCOME(Drifted) OUTCOME(MoreTurns) OUTCOME(WholeCluster)
 

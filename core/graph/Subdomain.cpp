@@ -43,22 +43,22 @@ std::vector<std::vector<int>> assignOwners(const std::vector<std::vector<int>>& 
 }
 
 /** Adds the halo, the ring and the factor to own rows. */
-class PartMaker {
+class SubdomainMaker {
 public:
-    PartMaker(const std::vector<std::vector<int>>& neighbours, const PartLimits& limits)
+    SubdomainMaker(const std::vector<std::vector<int>>& neighbours, const SubdomainLimits& limits)
         : neighbours(neighbours), limits(limits), place(neighbours.size(), -1) {
     }
-    /** @return false if the part exceeds the limits; no other one can then be made */
-    bool make(std::vector<int> own, Part& part) {
-        part.own = std::move(own);
-        std::vector<int> rows = part.own;
-        if (!addHalo(rows, part.ring) || !eliminate(localNeighbours(rows), part.factor))
+    /** @return false if the subdomain exceeds the limits; no other one can then be made */
+    bool make(std::vector<int> own, Subdomain& subdomain) {
+        subdomain.own = std::move(own);
+        std::vector<int> rows = subdomain.own;
+        if (!addHalo(rows, subdomain.ring) || !eliminate(localNeighbours(rows), subdomain.factor))
             return false;
-        for (int i : part.factor.order)
-            part.solved.push_back(rows[i]);
+        for (int i : subdomain.factor.order)
+            subdomain.solved.push_back(rows[i]);
         for (int row : rows)
             place[row] = -1;
-        for (int row : part.ring)
+        for (int row : subdomain.ring)
             place[row] = -1;
         return true;
     }
@@ -99,25 +99,25 @@ private:
     }
 
     const std::vector<std::vector<int>>& neighbours;
-    const PartLimits& limits;
-    std::vector<int> place; // of each row among the rows of a part; -1: not reached
+    const SubdomainLimits& limits;
+    std::vector<int> place; // of each row among the rows of a subdomain; -1: not reached
 };
 
 } // namespace
 
-std::vector<Part> cutIntoParts(const std::vector<std::vector<int>>& neighbours, const PartLimits& limits,
-                               const std::function<bool(const Part&)>& accepts) {
+std::vector<Subdomain> cutIntoSubdomains(const std::vector<std::vector<int>>& neighbours, const SubdomainLimits& limits,
+                                         const std::function<bool(const Subdomain&)>& accepts) {
     const int n = (int) neighbours.size();
-    const int numParts = n <= limits.whole ? 1 : (n + limits.ownRows - 1) / limits.ownRows;
-    PartMaker maker(neighbours, limits);
-    std::vector<Part> parts;
-    for (std::vector<int>& own : assignOwners(neighbours, Cut(neighbours, numParts))) {
-        Part part;
-        if (!maker.make(std::move(own), part) || (accepts && !accepts(part)))
+    const int numSubdomains = n <= limits.whole ? 1 : (n + limits.ownRows - 1) / limits.ownRows;
+    SubdomainMaker maker(neighbours, limits);
+    std::vector<Subdomain> subdomains;
+    for (std::vector<int>& own : assignOwners(neighbours, Cut(neighbours, numSubdomains))) {
+        Subdomain subdomain;
+        if (!maker.make(std::move(own), subdomain) || (accepts && !accepts(subdomain)))
             return {};
-        parts.push_back(std::move(part));
+        subdomains.push_back(std::move(subdomain));
     }
-    return parts;
+    return subdomains;
 }
 
 } // namespace ConstraintPlugin

@@ -17,7 +17,7 @@ if command -v nsys >/dev/null; then
     csv=${report}_cuda_gpu_kern_sum.csv
     if [ -e "$csv" ]; then
         # Hottest first; the name is the last column.
-        mapfile -t found < <(grep -oE '((each|small|thread|block)Cluster|partOfCluster|clusterOfParts)_[A-Za-z]+' "$csv" | awk '!seen[$0]++' | head -n 2)
+        mapfile -t found < <(grep -oE '((each|small|thread|block)Cluster|subdomain|clusterOfSubdomains)_[A-Za-z]+' "$csv" | awk '!seen[$0]++' | head -n 2)
         [ ${#found[@]} -eq 0 ] || kernels=("${found[@]}")
     fi
 else

@@ -9,7 +9,7 @@ for ((i = 0; i < $#; i++)); do
     word=${words[i]}
     if [ "$(basename "$0") $1" = "nsys stats" ] && [ "$word" = --output ]; then
         printf '%s\n' "Time (%),Name" "60.0,computeNonbonded" "20.0,smallCluster_driftAndHeat" \
-            "9.0,partOfCluster_driftAndHeat" >"${words[i + 1]}_cuda_gpu_kern_sum.csv"
+            "9.0,subdomain_driftAndHeat" >"${words[i + 1]}_cuda_gpu_kern_sum.csv"
     elif [ "$(basename "$0") $word" = "ncu --export" ]; then
         printf 'no report: a dry run\n' >"${words[i + 1]}.ncu-rep"
     elif [ "$(basename "$0") $word" = "ncu --log-file" ]; then

@@ -195,7 +195,7 @@ Example chainWithRing() {
 Example groups() {
     std::vector<const char*> names(60, "water");
     names.push_back("CH3");
-    names.push_back("chain"); // rows of a part
+    names.push_back("chain"); // rows of a subdomain
     Example example = table(names, Declared::InSystem);
     const int numParticles = example.system->getNumParticles();
     const auto range = [](int begin, int end) {
@@ -286,19 +286,19 @@ const std::vector<Kind>& kinds() {
         {"bodies",
          [] {
              return bodiesOf({3, 20, 300, 5000});
-         }}, // a thread, a block of either size, parts
+         }}, // a thread, a block of either size, subdomains
         {"hinges", hinges},
         {"groups", groups},
         {"slabs", [] { return slabs(false); }},
         {"slabsWithHinge", [] { return slabs(true); }},
         {"chainWithRing", chainWithRing},
-        // One in parts that are all on a device at once, and one in more parts.
+        // One in subdomains that are all on a device at once, and one in more subdomains.
         {"longChain", [] { return chainsOf({2600}); }},
-        // Parts of one cluster that share multiprocessors.
+        // Subdomains of one cluster that share multiprocessors.
         {"longerChain", [] { return chainsOf({25600}); }},
         {"network", network},
         {"longestChain", [] { return chainsOf({1000000}); }},
-        // All together have more parts than there are multiprocessors, each has fewer.
+        // All together have more subdomains than there are multiprocessors, each has fewer.
         {"longChains", [] { return chainsOf(std::vector<int>(100, 300)); }},
         // A protein among lipids, of which a block has several.
         {"longLipids",

@@ -204,7 +204,7 @@ TEST(Device, CompilesNothingWhereAParameterChangesTargets) {
     EXPECT_EQ(same.waits, usual.waits);
 }
 
-/** A protein's parts and many lipids, of which a block has several, are one launch. */
+/** A protein's subdomains and many lipids, of which a block has several, are one launch. */
 TEST(Device, SolvesManyClustersOfOtherSizesInOneLaunch) {
     const auto launches = [](int numLipids) {
         std::vector<int> chains(1 + numLipids, 40);
@@ -221,7 +221,7 @@ TEST(Device, SolvesManyClustersOfOtherSizesInOneLaunch) {
 }
 
 /** Up to three on each of 132 multiprocessors. */
-TEST(Device, HasPartsShareMultiprocessorsWhereThereAreMore) {
+TEST(Device, HasSubdomainsShareMultiprocessorsWhereThereAreMore) {
     const auto blocks = [](const char* kind, const char* name) {
         const auto integrator = makeIntegrator({"", ConstraintIntegrator::MatrixInversion, name}, 0.001, 1e-5);
         DeviceSimulation simulation(kind, *integrator, "mixed");
@@ -328,7 +328,7 @@ TEST_P(Builtin, StepsWithoutWaiting) {
 TEST_P(Plugin, StepsWaitingAtTheEndOnly) {
     const auto& [precision, kind, solver, name] = GetParam();
     keepPtx(std::string(precision) + "/plugin/" + kind + "_" + nameOf({precision, solver, name}));
-    if (name == "RattleLangevin") // the compiler shall see what parts leave to their cluster
+    if (name == "RattleLangevin") // the compiler shall see what subdomains leave to their cluster
         setenv("OPENMM_CONSTRAINTS_WHOLE", "1", 1);
     auto integrator = makeIntegrator({"", solver, name}, 0.001, 1e-5);
     DeviceSimulation simulation(kind, *integrator, precision);

@@ -13,7 +13,7 @@ using namespace OpenMM;
 namespace ConstraintTests {
 
 void setConditions(unsigned int order, unsigned char fill) {
-    if (std::getenv("CONSTRAINTS_TEST_GPU") != nullptr) // scripts/gpu/parts.sh: threads and memory are those of the GPU
+    if (std::getenv("CONSTRAINTS_TEST_GPU") != nullptr) // scripts/gpu/subdomains.sh: threads and memory are the GPU's
         return;
     void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
     auto* emulate = driver == nullptr ? nullptr : (decltype(&emulateWith)) dlsym(driver, "emulateWith");

@@ -58,9 +58,9 @@ Simulation simulationOf(InitialState start, const std::string& platform, double 
     return s;
 }
 
-void expectInParts(const Simulation& s, const std::string& count) {
+void expectInSubdomains(const Simulation& s, const std::string& count) {
     const std::string solver = s.integrator->getSolverSummary().solver;
-    EXPECT_NE(solver.find(", " + count + " in overlapping parts"), std::string::npos) << solver;
+    EXPECT_NE(solver.find(", " + count + " in overlapping subdomains"), std::string::npos) << solver;
 }
 
 void wrapIntoTriclinicBox(InitialState& start) {
@@ -79,7 +79,7 @@ void wrapIntoTriclinicBox(InitialState& start) {
             position -= box[i] * std::floor(position[i] / box[i][i]);
 }
 
-void expectPartsAsOnReference(const std::function<InitialState()>& start, const Setup& onDevice) {
+void expectSubdomainsAsOnReference(const std::function<InitialState()>& start, const Setup& onDevice) {
     Setup onReference = onDevice;
     std::get<0>(onReference) = "Reference";
     for (double tolerance : {1e-5, 1e-9}) {
@@ -93,20 +93,21 @@ void expectPartsAsOnReference(const std::function<InitialState()>& start, const 
             if (tolerance < 1e-5)
                 expectClose(readings, expected, std::get<0>(onDevice));
         };
-        expectIt(found(onDevice)); // one part
-        const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+        expectIt(found(onDevice)); // one subdomain
+        const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "40");
         expectIt(found(onDevice));
         const Variable factors("OPENMM_CONSTRAINTS_LAUNCHES", "0"); // in each round, as many launches do
-        const Readings inParts = [&] {
-            const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+        const Readings inSubdomains = [&] {
+            const Variable onlySubdomains("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
             Readings readings = found(onDevice);
             setConditions(1, 0xff); // threads in another order, and memory that holds NaN
             expectSame(found(onDevice), readings);
             setConditions(0, 0);
             return readings;
         }();
-        EXPECT_NE(inParts.summary.solver.find("1 in overlapping parts"), std::string::npos) << inParts.summary.solver;
-        expectIt(inParts);
+        EXPECT_NE(inSubdomains.summary.solver.find("1 in overlapping subdomains"), std::string::npos)
+            << inSubdomains.summary.solver;
+        expectIt(inSubdomains);
         {
             const Variable hops("OPENMM_CONSTRAINTS_HOPS", "0"), corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "80");
             expectIt(found(onDevice));
@@ -118,13 +119,13 @@ void expectPartsAsOnReference(const std::function<InitialState()>& start, const 
         const Readings whole = ofAWhole();
         expectIt(whole);
         const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
-        expectAlike(found(onDevice), inParts, std::get<0>(onDevice), tolerance);
+        expectAlike(found(onDevice), inSubdomains, std::get<0>(onDevice), tolerance);
         expectAlike(ofAWhole(), whole, std::get<0>(onDevice), tolerance);
     }
 }
 
 std::string withoutSolver(const std::string& message) {
-    return replaced(message, ", \\d+ (in shared memory|in overlapping parts)");
+    return replaced(message, ", \\d+ (in shared memory|in overlapping subdomains)");
 }
 
 } // namespace ConstraintTests

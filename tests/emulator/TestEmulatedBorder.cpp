@@ -36,7 +36,7 @@ InitialState groupsWithBarostat(Among among) {
     return {std::move(groups.system), groups.positions, v};
 }
 
-/** Single particles, clusters that a thread has in registers and in memory, one that is a part; an anchor. */
+/** Single particles, clusters that a thread has in registers and in memory, one that is a subdomain; an anchor. */
 InitialState groups() {
     return stateOf(makeGroups(Among::Molecules, 6));
 }
@@ -95,13 +95,13 @@ TEST_P(EmulatedBorderOfBodies, ComputesWhatReferenceDoes) {
     expectWhatReferenceComputes(groupsOfBodies);
 }
 
-class EmulatedBorderOfBodiesInParts : public EmulatedBorder {};
+class EmulatedBorderOfBodiesInSubdomains : public EmulatedBorder {};
 
-/** Clusters with joined bodies in overlapping parts, which have copies of bodies. */
-TEST_P(EmulatedBorderOfBodiesInParts, ComputesWhatReferenceDoes) {
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "6");
+/** Clusters with joined bodies in overlapping subdomains, which have copies of bodies. */
+TEST_P(EmulatedBorderOfBodiesInSubdomains, ComputesWhatReferenceDoes) {
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "6");
     const std::string solver = after(1, groupsOfBodies(), GetParam()).summary.solver;
-    EXPECT_NE(solver.find("in overlapping parts"), std::string::npos) << solver;
+    EXPECT_NE(solver.find("in overlapping subdomains"), std::string::npos) << solver;
     expectWhatReferenceComputes(groupsOfBodies);
     const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1"); // of each round
     expectWhatReferenceComputes(groupsOfBodies);
@@ -190,7 +190,7 @@ const auto every =
     testing::ValuesIn(setups({ConstraintIntegrator::MatrixInversion, ConstraintIntegrator::Iterative}, true));
 INSTANTIATE_TEST_SUITE_P(All, EmulatedBorder, every, [](const auto& info) { return nameOf(info.param); });
 INSTANTIATE_TEST_SUITE_P(All, EmulatedBorderOfBodies, every, [](const auto& info) { return nameOf(info.param); });
-INSTANTIATE_TEST_SUITE_P(All, EmulatedBorderOfBodiesInParts,
+INSTANTIATE_TEST_SUITE_P(All, EmulatedBorderOfBodiesInSubdomains,
                          testing::ValuesIn(setups({ConstraintIntegrator::MatrixInversion}, true)),
                          [](const auto& info) { return nameOf(info.param); });
 

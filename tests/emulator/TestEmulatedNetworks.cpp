@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Networks on the emulator, cut as they are for a user: parts have a narrow halo, and a correction gains less.
+// Networks on the emulator, cut as they are for a user: subdomains have a narrow halo, and a correction gains less.
 #include "EmulatedSubdomains.h"
 #include "support/Messages.h"
 #include "support/Platforms.h"
@@ -11,7 +11,7 @@ using namespace ConstraintTests;
 
 namespace {
 
-using EmulatedNetworks = EmulatedPartsOf;
+using EmulatedNetworks = EmulatedSubdomainsOf;
 
 struct End {
     Vectors positions, velocities;
@@ -55,23 +55,23 @@ InitialState networkAndProtein() {
 
 } // namespace
 
-TEST_F(EmulatedNetworks, ConvergeInPartsAlone) {
-    const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+TEST_F(EmulatedNetworks, ConvergeInSubdomainsAlone) {
+    const Variable onlySubdomains("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
     const End expected = ended(network(), "Reference", 1e-5);
     for (const char* platform : {"CUDAMixed", "CUDASingle", "CUDADouble"}) {
         SCOPED_TRACE(platform);
         const End found = inBothForms(network, platform, 1e-5);
-        EXPECT_NE(found.summary.solver.find("1 in overlapping parts"), std::string::npos) << found.summary.solver;
+        EXPECT_NE(found.summary.solver.find("1 in overlapping subdomains"), std::string::npos) << found.summary.solver;
         EXPECT_GT(found.summary.iterations, expected.summary.iterations);
         expectClose(found, expected, platform, 1e-5);
-        // Two parts on each multiprocessor wait for each other, too.
+        // Two subdomains on each multiprocessor wait for each other, too.
         const Variable few("FAKECUDA_MULTIPROCESSORS", "7");
         EXPECT_LE(distance(ended(network(), platform, 1e-5).positions, found.positions),
                   differenceOfPrograms(platform, 1e-5));
     }
 }
 
-/** Where parts would need too many corrections, the whole network is solved. */
+/** Where subdomains would need too many corrections, the whole network is solved. */
 TEST_F(EmulatedNetworks, ComputeWhatReferenceDoesToAnyTolerance) {
     for (const auto& [platform, tolerance] :
          {std::pair("CUDAMixed", 1e-8), {"CUDADouble", 1e-8}, {"CUDADouble", 1e-12}}) {
@@ -86,7 +86,7 @@ TEST_F(EmulatedNetworks, AreSolvedBesideAProtein) {
         SCOPED_TRACE(platform);
         const End expected = ended(networkAndProtein(), "Reference", 1e-5, integrator);
         const End found = inBothForms(networkAndProtein, platform, 1e-5, integrator);
-        EXPECT_NE(found.summary.solver.find("2 in overlapping parts"), std::string::npos) << found.summary.solver;
+        EXPECT_NE(found.summary.solver.find("2 in overlapping subdomains"), std::string::npos) << found.summary.solver;
         expectClose(found, expected, platform, 1e-5);
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Rows of other kinds among the bonds of clusters in parts, which keep them in shared memory: angles and dihedrals,
-// several that share particles, so that rows have two or three particles in common, moving ones, and one at half a
-// turn; expressions; and rows that are evaluated in global memory.
+// Rows of other kinds among the bonds of clusters in subdomains, which keep them in shared memory: angles and
+// dihedrals, several that share particles, so that rows have two or three particles in common, moving ones, and one at
+// half a turn; expressions; and rows that are evaluated in global memory.
 #include "EmulatedSubdomains.h"
 #include "support/JoinedBodies.h"
 #include "support/LargeSystems.h"
@@ -92,26 +92,26 @@ InitialState proteinWithAngles(int residues, bool moves, bool hasMore) {
     return start;
 }
 
-class EmulatedPartsAngles : public Emulated {
+class EmulatedSubdomainsAngles : public Emulated {
 protected:
     const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"};
     const bool moves = std::get<2>(GetParam()) != "RattleNoseHoover";
     void expectAsOnReference(bool hasMore) {
-        expectPartsAsOnReference([=] { return proteinWithAngles(16, moves, hasMore); }, GetParam());
+        expectSubdomainsAsOnReference([=] { return proteinWithAngles(16, moves, hasMore); }, GetParam());
     }
 };
 
-TEST_P(EmulatedPartsAngles, MoveAsOnReference) {
+TEST_P(EmulatedSubdomainsAngles, MoveAsOnReference) {
     expectAsOnReference(false);
 }
 
-TEST_P(EmulatedPartsAngles, MoveAsOnReferenceBesideGlobalRows) {
+TEST_P(EmulatedSubdomainsAngles, MoveAsOnReferenceBesideGlobalRows) {
     expectAsOnReference(true);
 }
 
 /** Four chains, each with a particle of one dihedral: a pivot of each is subtracted from its row at the same level. Its
  * target rests, or has made several turns since the device last made it an angle of at most half a turn. */
-TEST(EmulatedPartsAnglesOf, FourChainsMoveAsOnReference) {
+TEST(EmulatedSubdomainsAnglesOf, FourChainsMoveAsOnReference) {
     double rate = 0, time = 0;
     const auto start = [&] {
         Builder b("four chains");
@@ -132,7 +132,7 @@ TEST(EmulatedPartsAnglesOf, FourChainsMoveAsOnReference) {
         state.time = time;
         return state;
     };
-    const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+    const Variable onlySubdomains("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
     for (const bool moves : {false, true}) {
         SCOPED_TRACE(moves);
         rate = moves ? 4 : 0;
@@ -146,7 +146,7 @@ TEST(EmulatedPartsAnglesOf, FourChainsMoveAsOnReference) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsAngles, testing::ValuesIn(setups({direct}, true)),
+INSTANTIATE_TEST_SUITE_P(All, EmulatedSubdomainsAngles, testing::ValuesIn(setups({direct}, true)),
                          [](const auto& info) { return nameOf(info.param); });
 
 } // namespace

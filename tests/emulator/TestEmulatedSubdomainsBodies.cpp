@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Joined rigid bodies in parts on the emulator: distances, angles and dihedrals of places in them, in shared memory
-// alone, or beside expressions of such places, which are evaluated in global memory.
+// Joined rigid bodies in subdomains on the emulator: distances, angles and dihedrals of places in them, in shared
+// memory alone, or beside expressions of such places, which are evaluated in global memory.
 #include "EmulatedSubdomains.h"
 #include "support/JoinedBodies.h"
 #include "support/Messages.h"
@@ -62,29 +62,29 @@ InitialState proteinWithBodies(int residues, bool moves, bool hasExpressions, do
     return start;
 }
 
-class EmulatedPartsBodies : public Emulated {
+class EmulatedSubdomainsBodies : public Emulated {
 protected:
     const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"};
     const bool moves = std::get<2>(GetParam()) != "RattleNoseHoover";
 };
 
-TEST_P(EmulatedPartsBodies, MoveAsOnReference) {
-    expectPartsAsOnReference([this] { return proteinWithBodies(16, moves, false); }, GetParam());
+TEST_P(EmulatedSubdomainsBodies, MoveAsOnReference) {
+    expectSubdomainsAsOnReference([this] { return proteinWithBodies(16, moves, false); }, GetParam());
 }
 
-TEST_P(EmulatedPartsBodies, MoveAsOnReferenceBesideExpressions) {
-    expectPartsAsOnReference([this] { return proteinWithBodies(16, moves, true); }, GetParam());
+TEST_P(EmulatedSubdomainsBodies, MoveAsOnReferenceBesideExpressions) {
+    expectSubdomainsAsOnReference([this] { return proteinWithBodies(16, moves, true); }, GetParam());
 }
 
 /** Targets have made several turns since the device last made them angles of at most half a turn. */
-TEST_F(EmulatedPartsOf, BodiesWhoseDihedralsTurnedForLongMoveAsOnReference) {
+TEST_F(EmulatedSubdomainsOf, BodiesWhoseDihedralsTurnedForLongMoveAsOnReference) {
     const auto start = [] { return proteinWithBodies(16, true, false, 7.9); };
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40"), onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "40"), onlySubdomains("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
     const Readings expected = after(3, start(), {"Reference", direct, "Rattle"}, 1e-8);
     expectClose(after(3, start(), {"CUDAMixed", direct, "Rattle"}, 1e-8), expected, "CUDAMixed");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsBodies, testing::ValuesIn(setups({direct}, true)),
+INSTANTIATE_TEST_SUITE_P(All, EmulatedSubdomainsBodies, testing::ValuesIn(setups({direct}, true)),
                          [](const auto& info) { return nameOf(info.param); });
 
 /** A protein after a step, in which its first body then gets a spin. */
@@ -100,7 +100,7 @@ Simulation spinning(const std::string& platform, double tolerance, const Vec3& v
 }
 
 /** What single precision leaves of a rotation is corrected. */
-TEST_F(EmulatedPartsOf, BodiesRotateAsOnReferenceToTheLastDigits) {
+TEST_F(EmulatedSubdomainsOf, BodiesRotateAsOnReferenceToTheLastDigits) {
     const auto after = [](const std::string& platform) {
         Simulation s = spinning(platform, 1e-12, Vec3(15, -9, 12));
         const Vectors before = s.positions();
@@ -109,12 +109,12 @@ TEST_F(EmulatedPartsOf, BodiesRotateAsOnReferenceToTheLastDigits) {
         return s.positions();
     };
     const Vectors expected = after("Reference");
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40"), onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "40"), onlySubdomains("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
     EXPECT_LT(distance(after("CUDADouble"), expected), 1e-11);
 }
 
 /** A body that would turn by more than 90 degrees in a step without constraints fails by name, in whatever form. */
-TEST_F(EmulatedPartsOf, BodiesThatTurnTooFarFailByName) {
+TEST_F(EmulatedSubdomainsOf, BodiesThatTurnTooFarFailByName) {
     const auto message = [&](const std::string& platform) {
         Simulation s = spinning(platform, 1e-8, Vec3(150, -90, 120));
         const Vectors before = s.positions();
@@ -124,13 +124,13 @@ TEST_F(EmulatedPartsOf, BodiesThatTurnTooFarFailByName) {
     };
     const std::string expected = message("Reference");
     expectAll(expected, {"could not be solved in step"});
-    for (const char* parts : {"0", "40"})
+    for (const char* subdomains : {"0", "40"})
         for (bool launches : {false, true}) {
-            const Variable size("OPENMM_CONSTRAINTS_PARTS", parts);
+            const Variable size("OPENMM_CONSTRAINTS_PARTS", subdomains);
             std::unique_ptr<Variable> many;
             if (launches)
                 many = std::make_unique<Variable>("OPENMM_CONSTRAINTS_LAUNCHES", "1");
-            EXPECT_EQ(message("CUDADouble"), expected) << parts << " " << launches;
+            EXPECT_EQ(message("CUDADouble"), expected) << subdomains << " " << launches;
         }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Errors of large clusters in overlapping parts, whose residuals are in single precision where the tolerance is coarse.
+// Errors of large clusters in overlapping subdomains, whose residuals are in single precision where the tolerance is
+// coarse.
 #include "Emulated.h"
 #include "support/LargeSystems.h"
 
@@ -10,7 +11,7 @@ using namespace OpenMM;
 
 namespace {
 
-class EmulatedPartsErrors : public testing::TestWithParam<std::tuple<const char*, double>> {
+class EmulatedSubdomainsErrors : public testing::TestWithParam<std::tuple<const char*, double>> {
 protected:
     const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"};
 };
@@ -38,10 +39,10 @@ Simulation simulationOf(const TestSystem& system, const char* platform, double t
 
 /** At 300 K a step without constraints changes lengths by some percent, at ten times the velocity by tens of percents.
  */
-TEST_P(EmulatedPartsErrors, AreWithinTheToleranceAndWhatIsReported) {
+TEST_P(EmulatedSubdomainsErrors, AreWithinTheToleranceAndWhatIsReported) {
     const auto& [platform, tolerance] = GetParam();
     const bool isCoarse = tolerance == 1e-5;
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", isCoarse ? "300" : "40"); // more than a block's threads, or less
+    const Variable size("OPENMM_CONSTRAINTS_PARTS", isCoarse ? "300" : "40"); // more than a block's threads, or less
     const TestSystem system = protein(isCoarse ? 60 : 30);
     const double rounding = std::string(platform) == "CUDADouble" ? 1e-14 : 3e-12;
     for (const double scale : {1., 5., 10.}) {
@@ -54,13 +55,13 @@ TEST_P(EmulatedPartsErrors, AreWithinTheToleranceAndWhatIsReported) {
             EXPECT_LE(error, summary.maxError + rounding) << "scale " << scale << ", step " << step;
             EXPECT_LE(summary.maxError, tolerance);
         }
-        EXPECT_NE(s.integrator->getSolverSummary().solver.find("in overlapping parts"), std::string::npos);
+        EXPECT_NE(s.integrator->getSolverSummary().solver.find("in overlapping subdomains"), std::string::npos);
     }
 }
 
 /** Expect that some steps, and what they report, are the same with an environment variable. */
 void expectTheSameWith(const char* variable, const char* platform, double tolerance) {
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "40");
     const auto statesOf = [&] {
         Simulation s = simulationOf(protein(30), platform, tolerance, 5);
         s.integrator->step(3);
@@ -76,16 +77,16 @@ void expectTheSameWith(const char* variable, const char* platform, double tolera
     EXPECT_NEAR(std::get<2>(found), std::get<2>(usual), programsRoundAlike() ? 0 : tolerance);
 }
 
-TEST_P(EmulatedPartsErrors, AreTheSameInOneLaunchAndInMany) {
+TEST_P(EmulatedSubdomainsErrors, AreTheSameInOneLaunchAndInMany) {
     const Variable factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
     expectTheSameWith("OPENMM_CONSTRAINTS_LAUNCHES", std::get<0>(GetParam()), std::get<1>(GetParam()));
 }
 
-TEST_P(EmulatedPartsErrors, AreFoundInARoundThatWasTakenForTheLast) {
+TEST_P(EmulatedSubdomainsErrors, AreFoundInARoundThatWasTakenForTheLast) {
     expectTheSameWith("OPENMM_CONSTRAINTS_LAST", std::get<0>(GetParam()), std::get<1>(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsErrors,
+INSTANTIATE_TEST_SUITE_P(All, EmulatedSubdomainsErrors,
                          testing::Combine(testing::Values("CUDAMixed", "CUDADouble"),
                                           testing::Values(1e-3, 1e-5, 1e-6, 1e-7, 9e-8, 1e-10)),
                          [](const auto& info) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Large clusters in overlapping parts: what is reported, and how they fail, as on Reference and in one block.
+// Large clusters in overlapping subdomains: what is reported, and how they fail, as on Reference and in one block.
 #include "EmulatedSubdomains.h"
 #include "support/Messages.h"
 #include <functional>
@@ -76,9 +76,10 @@ InitialState expressionNotANumber() {
     return proteinWith("1e-9*(sqrt(0.009 - t) - sqrt(0.009))");
 }
 
-/** Steps are reported in two buffers in turn. In the first of each, parts solve the cluster; in the next of the same
- *  buffers, with a smaller tolerance, it is solved as a whole: what is reported is no more what its parts had found. */
-TEST_F(EmulatedPartsOf, ReportsOfTheWholeReplaceThoseOfParts) {
+/** Steps are reported in two buffers in turn. In the first of each, subdomains solve the cluster; in the next of the
+ * same buffers, with a smaller tolerance, it is solved as a whole: what is reported is no more what its subdomains had
+ * found. */
+TEST_F(EmulatedSubdomainsOf, ReportsOfTheWholeReplaceThoseOfSubdomains) {
     const auto run = [](bool launches) {
         std::unique_ptr<Variable> many;
         if (launches)
@@ -100,11 +101,11 @@ TEST_F(EmulatedPartsOf, ReportsOfTheWholeReplaceThoseOfParts) {
         return run(false);
     };
     const std::vector<SolverSummary> expected = inOnePiece();
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "50");
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "50");
     for (bool launches : {false, true}) {
         const std::vector<SolverSummary> found = run(launches);
         for (int step : {0, 1})
-            EXPECT_GT(found[step].iterations, expected[step + 2].iterations) << "by its parts";
+            EXPECT_GT(found[step].iterations, expected[step + 2].iterations) << "by its subdomains";
         for (int step : {2, 3})
             EXPECT_NEAR(found[step].iterations, expected[step].iterations, programsRoundAlike() ? 0 : 1)
                 << "as a whole";
@@ -116,7 +117,7 @@ std::string withoutValues(const std::string& message) {
     return replaced(message, ": value [^\n]*|\nThere: [^\n]*");
 }
 
-TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
+TEST_F(EmulatedSubdomainsOf, FailingSystemsFailAsReferenceDoes) {
     for (const Failing& one :
          std::vector<Failing>{{"taut chain", taut, "no convergence (after 12 iterations"},
                               {"stretched ring", stretchedRing, "no convergence (after 12 iterations"},
@@ -160,7 +161,7 @@ TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
         EXPECT_EQ(alike(withoutSolver(withoutValues(expected.message))), alike(withoutValues(onReference.message)));
         EXPECT_EQ(onReference.step, expected.step) << one.name;
         EXPECT_LT(distance(expected.after, onReference.after), 1e-7) << one.name;
-        const Variable parts("OPENMM_CONSTRAINTS_PARTS", "20");
+        const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "20");
         for (int launches = 0; launches < 2; launches++) {
             std::unique_ptr<Variable> many;
             if (launches > 0)
@@ -174,7 +175,7 @@ TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
 }
 
 /** What fails is named, be it in the protein or in one of the clusters of a block. */
-TEST_F(EmulatedPartsOf, ClustersSideBySideInABlockFailByName) {
+TEST_F(EmulatedSubdomainsOf, ClustersSideBySideInABlockFailByName) {
     const Variable few("FAKECUDA_MULTIPROCESSORS", "8");
     const int numParticles = lipids().system->getNumParticles();
     for (int failing : {5, numParticles / 2, numParticles - 30, numParticles - 1}) {
@@ -199,13 +200,13 @@ TEST_F(EmulatedPartsOf, ClustersSideBySideInABlockFailByName) {
     }
 }
 
-TEST_F(EmulatedPartsOf, OneIterationIsTheMostThatIsTaken) {
+TEST_F(EmulatedSubdomainsOf, OneIterationIsTheMostThatIsTaken) {
     const auto run = [](double tolerance) {
         Simulation s = simulationOf(toState(protein(20)), "CUDADouble", 0.002, tolerance);
         s.integrator->setMaxIterations(1);
         return alike(withoutSolver(messageOf([&] { s.integrator->step(1); })));
     };
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "40");
     EXPECT_EQ(run(1e-3), "");
     const std::string found = run(1e-11);
     expectAll(found, {"no convergence (after 1 iterations of"});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Large clusters in overlapping parts on the emulator: a table of systems, each with the part size that cuts it, and
-// what they have to agree with: Reference, and the path of one thread block.
+// Large clusters in overlapping subdomains on the emulator: a table of systems, each with the subdomain size that cuts
+// it, and what they have to agree with: Reference, and the path of one thread block.
 #include "EmulatedSubdomains.h"
 #include <array>
 #include <functional>
@@ -24,7 +24,8 @@ TestSystem heavy(TestSystem system) {
     return system;
 }
 
-/** Corrections that parts take to 1e-5, 1e-8 and 1e-12 with as many as they need, as tests/TestSubdomains.cpp says. */
+/** Corrections that subdomains take to 1e-5, 1e-8 and 1e-12 with as many as they need, as tests/TestSubdomains.cpp
+ * says. */
 struct Converging {
     std::string name;
     std::function<TestSystem()> make;
@@ -50,10 +51,10 @@ std::vector<Converging> converging() {
 }
 
 /** A platform, and the number of the tolerance. */
-class EmulatedPartsConverge : public EmulatedPartsOf,
-                              public testing::WithParamInterface<std::tuple<const char*, int>> {};
+class EmulatedSubdomainsConverge : public EmulatedSubdomainsOf,
+                                   public testing::WithParamInterface<std::tuple<const char*, int>> {};
 
-TEST_P(EmulatedPartsConverge, InAsManyCorrectionsAsOnTheHost) {
+TEST_P(EmulatedSubdomainsConverge, InAsManyCorrectionsAsOnTheHost) {
     const auto [platform, t] = GetParam();
     const double tolerance = std::array{1e-5, 1e-8, 1e-12}[t];
     const auto ended = [tolerance](const Converging& one, const std::string& on) {
@@ -64,12 +65,12 @@ TEST_P(EmulatedPartsConverge, InAsManyCorrectionsAsOnTheHost) {
     for (const Converging& one : converging()) {
         SCOPED_TRACE(one.name);
         const auto [expected, onReference] = ended(one, "Reference");
-        const Variable parts("OPENMM_CONSTRAINTS_PARTS", "50");
+        const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "50");
         // With eight corrections at most, a cluster that needs more is solved as a whole.
         for (const char* corrections : {"8", "80"}) {
             const Variable most("OPENMM_CONSTRAINTS_CORRECTIONS", corrections);
             const auto [positions, summary] = ended(one, platform);
-            EXPECT_NE(summary.solver.find("1 in overlapping parts"), std::string::npos) << summary.solver;
+            EXPECT_NE(summary.solver.find("1 in overlapping subdomains"), std::string::npos) << summary.solver;
             EXPECT_LE(summary.maxError, tolerance);
             EXPECT_LE(summary.iterations,
                       one.corrections[t] > std::stoi(corrections) ? onReference.iterations : one.corrections[t]);
@@ -79,7 +80,7 @@ TEST_P(EmulatedPartsConverge, InAsManyCorrectionsAsOnTheHost) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, EmulatedPartsConverge,
+INSTANTIATE_TEST_SUITE_P(Platforms, EmulatedSubdomainsConverge,
                          testing::Combine(testing::Values("CUDADouble", "CUDAMixed"), testing::Values(0, 1, 2)),
                          [](const auto& info) {
                              return std::get<0>(info.param) + std::to_string(std::get<1>(info.param));
@@ -90,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Platforms, EmulatedPartsConverge,
 
 /** A protein whose residues have, in turn, an angle and a distance between hydrogens, a dihedral, an expression, a
  * distance of centroids, and a rigid body that has their last hydrogen. The last two residues have an expression of
- * lengths that bonds hold, in two parts of the cluster: it depends on them.
+ * lengths that bonds hold, in two subdomains of the cluster: it depends on them.
  *  @param rate  of distances, nm/ps, and a fifth of that of angles, rad/ps */
 InitialState proteinWithEveryKind(int residues, double rate) {
     const TestSystem system = protein(residues);
@@ -139,25 +140,25 @@ InitialState proteinWithEveryKind(int residues, double rate) {
     return start;
 }
 
-class EmulatedPartsOfEveryKind : public Emulated {
+class EmulatedSubdomainsOfEveryKind : public Emulated {
 protected:
     const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"};
 };
 
-TEST_P(EmulatedPartsOfEveryKind, ComputeWhatReferenceDoes) {
+TEST_P(EmulatedSubdomainsOfEveryKind, ComputeWhatReferenceDoes) {
     const double rate = std::get<2>(GetParam()) == "RattleNoseHoover" ? 0 : 3;
     const auto start = [rate] { return proteinWithEveryKind(20, rate); };
     ConstraintTests::Setup onReference = GetParam();
     std::get<0>(onReference) = "Reference";
     const Readings expected = after(3, start(), onReference);
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40"), factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "40"), factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
     const Readings found = [&] {
-        const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+        const Variable onlySubdomains("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
         return after(3, start(), GetParam());
     }();
-    EXPECT_NE(found.summary.solver.find("1 in overlapping parts"), std::string::npos) << found.summary.solver;
+    EXPECT_NE(found.summary.solver.find("1 in overlapping subdomains"), std::string::npos) << found.summary.solver;
     expectClose(found, expected, std::get<0>(GetParam()));
-    const auto withoutHalo = [&] { // rows of others around a part act on its own particles
+    const auto withoutHalo = [&] { // rows of others around a subdomain act on its own particles
         const Variable hops("OPENMM_CONSTRAINTS_HOPS", "0"), corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "80");
         return after(3, start(), GetParam());
     };
@@ -173,37 +174,37 @@ TEST_P(EmulatedPartsOfEveryKind, ComputeWhatReferenceDoes) {
     expectAlike(ofAWhole(), whole, std::get<0>(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsOfEveryKind, testing::ValuesIn(setups({direct}, true)),
+INSTANTIATE_TEST_SUITE_P(All, EmulatedSubdomainsOfEveryKind, testing::ValuesIn(setups({direct}, true)),
                          [](const auto& info) { return nameOf(info.param); });
 
-/** Nothing set: parts of the size that they have for a user. */
-TEST_F(EmulatedPartsOf, ALargeProteinComputeWhatReferenceDoes) {
+/** Nothing set: subdomains of the size that they have for a user. */
+TEST_F(EmulatedSubdomainsOf, ALargeProteinComputeWhatReferenceDoes) {
     for (const char* platform : {"CUDADouble", "CUDASingle"}) {
         const auto run = [&](const std::string& on) {
             return after(3, proteinWithEveryKind(60, 3), {on, direct, "Rattle"});
         };
         const Readings found = run(platform);
-        EXPECT_NE(found.summary.solver.find("1 in overlapping parts"), std::string::npos) << found.summary.solver;
+        EXPECT_NE(found.summary.solver.find("1 in overlapping subdomains"), std::string::npos) << found.summary.solver;
         expectClose(found, run("Reference"), platform);
     }
 }
 
-/** The second solve of a launch goes on with particles that parts have in shared memory, not with what others have
+/** The second solve of a launch goes on with particles that subdomains have in shared memory, not with what others have
  * written. */
-TEST_F(EmulatedPartsOf, TwoSolvesInALaunchComputeWhatTwoLaunchesDo) {
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40"), factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
+TEST_F(EmulatedSubdomainsOf, TwoSolvesInALaunchComputeWhatTwoLaunchesDo) {
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "40"), factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
     for (const char* integrator : {"RattleLangevin", "GeodesicLangevin"}) {
         const ConstraintTests::Setup setup{"CUDAMixed", direct, integrator};
         const Readings one = after(3, toState(protein(30)), setup);
-        EXPECT_NE(one.summary.solver.find("1 in overlapping parts"), std::string::npos) << one.summary.solver;
+        EXPECT_NE(one.summary.solver.find("1 in overlapping subdomains"), std::string::npos) << one.summary.solver;
         const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
         expectAlike(after(3, toState(protein(30)), setup), one, "CUDAMixed");
     }
 }
 
 /** Where only the first of them is left to the whole cluster, the second reports nothing in its place. */
-TEST_F(EmulatedPartsOf, AStepOfWhichOnlyTheFirstSolveIsLeftIsTakenAgain) {
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40"), corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "1");
+TEST_F(EmulatedSubdomainsOf, AStepOfWhichOnlyTheFirstSolveIsLeftIsTakenAgain) {
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "40"), corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "1");
     const double tolerance = 1e-6;
     const auto positions = [&](const std::string& platform) {
         const Simulation s = simulationOf(toState(protein(30)), platform, 0.002, tolerance, "GeodesicLangevin");
@@ -216,8 +217,8 @@ TEST_F(EmulatedPartsOf, AStepOfWhichOnlyTheFirstSolveIsLeftIsTakenAgain) {
     EXPECT_LT(distance(positions("CUDAMixed"), positions("Reference")), 60 * tolerance);
 }
 
-/** One part in shared memory, with levels of more elements than its block has threads. */
-TEST_F(EmulatedPartsOf, AMeshComputesWhatReferenceDoes) {
+/** One subdomain in shared memory, with levels of more elements than its block has threads. */
+TEST_F(EmulatedSubdomainsOf, AMeshComputesWhatReferenceDoes) {
     for (const char* platform : {"CUDAMixed", "CUDASingle"}) {
         const auto run = [](const std::string& on) { return after(3, toState(mesh(6)), {on, direct, "Rattle"}); };
         expectClose(run(platform), run("Reference"), platform);
@@ -233,13 +234,13 @@ InitialState chains() {
 }
 
 /** More chains than there are blocks: some are side by side in one. */
-TEST_F(EmulatedPartsOf, ClustersSideBySideInABlockComputeWhatReferenceDoes) {
-    const Variable few("FAKECUDA_MULTIPROCESSORS", "8"); // the protein has four parts
+TEST_F(EmulatedSubdomainsOf, ClustersSideBySideInABlockComputeWhatReferenceDoes) {
+    const Variable few("FAKECUDA_MULTIPROCESSORS", "8"); // the protein has four subdomains
     const Variable factors("OPENMM_CONSTRAINTS_LAUNCHES", "0");
     for (const char* platform : {"CUDAMixed", "CUDASingle", "CUDADouble"}) {
         const ConstraintTests::Setup setup{platform, direct, "Rattle"};
         const Readings found = after(3, lipids(), setup);
-        EXPECT_NE(found.summary.solver.find("1 in overlapping parts"), std::string::npos) << found.summary.solver;
+        EXPECT_NE(found.summary.solver.find("1 in overlapping subdomains"), std::string::npos) << found.summary.solver;
         expectClose(found, after(3, lipids(), {"Reference", direct, "Rattle"}), platform);
         const auto underConditions = [&](unsigned int order) {
             setConditions(order, 0xff);
@@ -255,15 +256,16 @@ TEST_F(EmulatedPartsOf, ClustersSideBySideInABlockComputeWhatReferenceDoes) {
 
 /** Blocks that wait for each other take clusters in turn, be they with words of each other or at barriers. Several are
  *  on a multiprocessor, and smaller than if each has one. */
-TEST_F(EmulatedPartsOf, ManyClustersTakeTurnsOnFewMultiprocessors) {
+TEST_F(EmulatedSubdomainsOf, ManyClustersTakeTurnsOnFewMultiprocessors) {
     struct Case {
-        const char *integrator, *ownRows, *multiprocessors; // the largest cluster has so many parts
+        const char *integrator, *ownRows, *multiprocessors; // the largest cluster has so many subdomains
     };
     for (const Case& one : {Case{"Rattle", "40", "6"}, Case{"ConstraintForce", "40", "6"}, Case{"Rattle", "80", "3"}}) {
-        const Variable parts("OPENMM_CONSTRAINTS_PARTS", one.ownRows);
+        const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", one.ownRows);
         const ConstraintTests::Setup setup{"CUDAMixed", direct, one.integrator};
         const Readings together = after(3, chains(), setup);
-        EXPECT_NE(together.summary.solver.find("6 in overlapping parts"), std::string::npos) << together.summary.solver;
+        EXPECT_NE(together.summary.solver.find("6 in overlapping subdomains"), std::string::npos)
+            << together.summary.solver;
         const Variable few("FAKECUDA_MULTIPROCESSORS", one.multiprocessors);
         const auto inTurns = [&](unsigned int order) {
             setConditions(order, 0xff);
@@ -279,8 +281,8 @@ TEST_F(EmulatedPartsOf, ManyClustersTakeTurnsOnFewMultiprocessors) {
 // ---------------------------------------------------------------------------------
 
 /** An anchor that the user moves a little before each step. */
-TEST_F(EmulatedPartsOf, AChainFollowsAnAnchorThatIsMoved) {
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "30");
+TEST_F(EmulatedSubdomainsOf, AChainFollowsAnAnchorThatIsMoved) {
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "30");
     TestSystem system = bentChain(90, 111);
     system.masses[45] = 0;
     InitialState start = toState(system);
@@ -302,8 +304,8 @@ TEST_F(EmulatedPartsOf, AChainFollowsAnAnchorThatIsMoved) {
 
 /** Across the boundary of a triclinic box; a wider box then leaves bonds that cross it off by up to half their length,
  *  which the device projects. */
-TEST_F(EmulatedPartsOf, AMoleculeAcrossTheBoundaryIsProjectedOnTheDevice) {
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "50");
+TEST_F(EmulatedSubdomainsOf, AMoleculeAcrossTheBoundaryIsProjectedOnTheDevice) {
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "50");
     const auto run = [&](const std::string& platform, double wider, bool launches) {
         const Variable many("OPENMM_CONSTRAINTS_LAUNCHES", launches ? "1" : "0");
         InitialState start = toState(protein(30), false);
@@ -330,8 +332,8 @@ TEST_F(EmulatedPartsOf, AMoleculeAcrossTheBoundaryIsProjectedOnTheDevice) {
     }
 }
 
-TEST_F(EmulatedPartsOf, CheckpointsContextsAndSolversDoNotDisturbEachOther) {
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+TEST_F(EmulatedSubdomainsOf, CheckpointsContextsAndSolversDoNotDisturbEachOther) {
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "40");
     Simulation s = simulationOf(toState(protein(20)), "CUDAMixed", 0.002, 1e-6);
     s.integrator->step(3);
     std::stringstream checkpoint;
@@ -349,22 +351,23 @@ TEST_F(EmulatedPartsOf, CheckpointsContextsAndSolversDoNotDisturbEachOther) {
     Simulation alone = simulationOf(toState(mesh(8)), "CUDAMixed", 0.002, 1e-8);
     alone.integrator->step(3);
     EXPECT_EQ(distance(other.positions(), alone.positions()), 0);
-    expectInParts(s);
+    expectInSubdomains(s);
     s.integrator->setSolver(ConstraintIntegrator::Iterative);
     s.context->reinitialize(true);
     s.integrator->step(1);
-    EXPECT_EQ(s.integrator->getSolverSummary().solver.find("in overlapping parts"), std::string::npos);
+    EXPECT_EQ(s.integrator->getSolverSummary().solver.find("in overlapping subdomains"), std::string::npos);
     s.integrator->setSolver(direct);
     s.context->reinitialize(true);
     s.integrator->step(1);
-    expectInParts(s);
+    expectInSubdomains(s);
 }
 
-/** Nothing is in shared memory, or factors of the smaller parts only, or those of all parts, but not of the whole. */
-TEST_F(EmulatedPartsOf, FactorsThatDoNotFitIntoSharedMemoryAreInGlobalMemory) {
+/** Nothing is in shared memory, or factors of the smaller subdomains only, or those of all subdomains, but not of the
+ * whole. */
+TEST_F(EmulatedSubdomainsOf, FactorsThatDoNotFitIntoSharedMemoryAreInGlobalMemory) {
     const auto run = [](const std::string& platform) {
         InitialState start = toState(protein(30), false);
-        const TestSystem small = bentChain(17, 111); // which is one part
+        const TestSystem small = bentChain(17, 111); // which is one subdomain
         auto& force = dynamic_cast<ConstraintForce&>(start.system->getForce(0));
         const int first = start.system->getNumParticles();
         for (const auto& bond : small.bonds)
@@ -379,7 +382,7 @@ TEST_F(EmulatedPartsOf, FactorsThatDoNotFitIntoSharedMemoryAreInGlobalMemory) {
         return std::pair(s.positions(), s.integrator->getSolverSummary().solver);
     };
     const Vectors expected = run("Reference").first;
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "50");
+    const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "50");
     std::set<std::string> solvers;
     for (const char* bytes : {"0", "500", "1500", "3000"})
         for (const char* corrections : {"1", "8"})
@@ -394,8 +397,9 @@ TEST_F(EmulatedPartsOf, FactorsThatDoNotFitIntoSharedMemoryAreInGlobalMemory) {
     EXPECT_EQ(solvers.size(), 4u) << *solvers.begin();
 }
 
-/** The smallest cluster that a block serves, and those on both sides of the size from which there are several parts. */
-TEST_F(EmulatedPartsOf, ClustersAreCutFrom161RowsOn) {
+/** The smallest cluster that a block serves, and those on both sides of the size from which there are several
+ * subdomains. */
+TEST_F(EmulatedSubdomainsOf, ClustersAreCutFrom161RowsOn) {
     for (int rows : {9, 160, 161}) {
         Simulation s = simulationOf(toState(bentChain(rows, 111)), "CUDADouble", 0.002, 1e-10),
                    onReference = simulationOf(toState(bentChain(rows, 111)), "Reference", 0.002, 1e-10);
@@ -403,7 +407,7 @@ TEST_F(EmulatedPartsOf, ClustersAreCutFrom161RowsOn) {
         onReference.integrator->step(3);
         EXPECT_LT(distance(s.positions(), onReference.positions()), 1e-9) << rows;
         const std::string solver = s.integrator->getSolverSummary().solver;
-        EXPECT_EQ(solver.find("in overlapping parts") != std::string::npos, rows == 161) << solver;
+        EXPECT_EQ(solver.find("in overlapping subdomains") != std::string::npos, rows == 161) << solver;
     }
     Simulation none = simulationOf(toState(bentChain(0, 111)), "CUDADouble", 0.002, 1e-10);
     none.integrator->step(1);
@@ -449,11 +453,11 @@ Drift driftOf(const std::string& platform, int steps, double tolerance) {
     return drift;
 }
 
-TEST_F(EmulatedPartsOf, MomentaDriftNoFurtherThanInOneBlock) {
+TEST_F(EmulatedSubdomainsOf, MomentaDriftNoFurtherThanInOneBlock) {
     const int steps = 80;
     for (const char* platform : {"CUDADouble", "CUDAMixed"})
         for (double tolerance : {1e-5, 1e-10}) {
-            const Variable parts("OPENMM_CONSTRAINTS_PARTS", "50");
+            const Variable subdomains("OPENMM_CONSTRAINTS_PARTS", "50");
             const Drift found = driftOf(platform, steps, tolerance);
             const Variable whole("OPENMM_CONSTRAINTS_PARTS", "0");
             const Drift expected = driftOf(platform, steps, tolerance);

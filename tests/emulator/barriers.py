@@ -3,7 +3,7 @@
 """The barriers and fences in our kernel texts, and a text without one of them: for the mutants.py here and in
 ../oclgrind.
 
-The host makes several functions of one text, where a marker stands for a stage, a solve or a kind of parts. Their
+The host makes several functions of one text, where a marker stands for a stage, a solve or a kind of subdomains. Their
 barriers share a name, with ANY for the marker: solve_ANY:1.
 """
 
@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 KERNELS = Path(__file__).parents[2] / "platforms" / "common"
-WAIT = re.compile(r"\b(?:(?:SYNC_THREADS|THREAD_GROUP_SYNC|GRID_FENCE)\b|WAIT_FOR_PARTS\(c\))")
+WAIT = re.compile(r"\b(?:(?:SYNC_THREADS|THREAD_GROUP_SYNC|GRID_FENCE)\b|WAIT_FOR_SUBDOMAINS\(c\))")
 ANY = "ANY"
-HOST = ("partOfCluster_ANY:1", "partOfCluster_ANY:2")  # in text that the host writes, also as clusterOfParts_ANY
+HOST = ("subdomain_ANY:1", "subdomain_ANY:2")  # in text that the host writes, also as clusterOfSubdomains_ANY
 FUNCTION = re.compile(r"^(?:DEVICE|KERNEL|PART_OF_KERNEL)\b[^;{]*?\b(\w+)\(", re.MULTILINE)
 
 
@@ -55,7 +55,7 @@ def noting(text: str) -> str:
 
 def has_name(barrier: str, name: str) -> bool:
     """Whether a barrier of a text is of those that share a name."""
-    pattern = re.escape(name).replace(ANY, r"\w+").replace("partOfCluster", "(?:partOfCluster|clusterOfParts)")
+    pattern = re.escape(name).replace(ANY, r"\w+").replace("subdomain_", "(?:subdomain|clusterOfSubdomains)_")
     return re.fullmatch(pattern, barrier) is not None
 
 

@@ -36,23 +36,23 @@ from entries import Entry, entries, names_in_shard
 # Tests that run the blocks, the colours of the iterative solver, a heat bath and bodies.
 TESTS = (
     "All/EmulatedFallBack.*",
-    "EmulatedPartsOf.TwoSolves*:EmulatedPartsOf.AStepOf*",
+    "EmulatedSubdomainsOf.TwoSolves*:EmulatedSubdomainsOf.AStepOf*",
     "EmulatedMolecules.*",
     "All/EmulatedFactor.*CUDAMixed_MatrixInversion_Rattle",
     "All/EmulatedFactor.*CUDASingle_MatrixInversion_Shake",
     "All/EmulatedFactor.*RattleNoseHoover",
-    "All/EmulatedParts.ComputeWhat*ConstraintForce",
-    "All/EmulatedParts.ComputeWhat*GeodesicLangevin",
-    "All/EmulatedPartsOfEveryKind.*CUDAMixed_MatrixInversion_Rattle",
+    "All/EmulatedSubdomains.ComputeWhat*ConstraintForce",
+    "All/EmulatedSubdomains.ComputeWhat*GeodesicLangevin",
+    "All/EmulatedSubdomainsOfEveryKind.*CUDAMixed_MatrixInversion_Rattle",
     "All/Emulated.*CUDAMixed_Iterative_Shake",
     "All/EmulatedBodies.DependNeither*CUDAMixed_MatrixInversion_Rattle",
-    "All/EmulatedPartsBodies.MoveAsOnReference/CUDAMixed_MatrixInversion_Rattle",
-    "All/EmulatedPartsBodies.MoveAsOnReference/CUDASingle_MatrixInversion_Shake",
+    "All/EmulatedSubdomainsBodies.MoveAsOnReference/CUDAMixed_MatrixInversion_Rattle",
+    "All/EmulatedSubdomainsBodies.MoveAsOnReference/CUDASingle_MatrixInversion_Shake",
 )
 # Variables for sanitizers and the like, which change no way that threads go.
 SANITIZED = ("LD_PRELOAD", "EMULATOR_FLAGS", "EMULATOR_FUSES", "EMULATOR_LOG")
 SURVIVES = {
-    "partOfCluster_ANY:2": "between clusters that a block takes in turn: oclgrind reports it, as :1 of its launches",
+    "subdomain_ANY:2": "between clusters that a block takes in turn: oclgrind reports it, as :1 of its launches",
     "solve_ANY:1": "redundant: a round ends with worstOf(), and one thread writes what follows and reads it",
     "solveTogether_ANY:2": "redundant: threads have met in readFound() since they read what was decided by",
     "leave_ANY:1": "redundant: what comes next has a barrier before it reads what was written here",

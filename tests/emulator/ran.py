@@ -13,8 +13,8 @@ from pathlib import Path
 
 # Kernels of the texts in platforms/common, some of which the host names by stage and thread group.
 KERNELS = Path(__file__).parents[2] / "platforms" / "common"
-COMPOSED = re.compile(r"(small|thread|block|partOf|body|bodyPart)(?:Cluster)?_\w+")
-GROUPS = {"small", "thread", "block", "partOf", "body", "bodyPart"}
+COMPOSED = re.compile(r"(small|thread|block|subdomain|body|bodyPart)(?:Cluster)?_\w+")
+GROUPS = {"small", "thread", "block", "subdomain", "body", "bodyPart"}
 
 
 def named_kernels() -> set[str]:

@@ -73,10 +73,10 @@ BODY_PARTS = {"OPENMM_CONSTRAINTS_BODY_PART": "18"}
 ONE_PIECE = {"OPENMM_CONSTRAINTS_PARTS": "0"}
 GLOBAL_FACTORS = ONE_PIECE | {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "0"}
 SOME_SHARED = ONE_PIECE | {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "1000"}
-PARTS = {"OPENMM_CONSTRAINTS_PARTS": "30"}
-GLOBAL_PARTS = GLOBAL_FACTORS | PARTS
+SUBDOMAINS = {"OPENMM_CONSTRAINTS_PARTS": "30"}
+GLOBAL_SUBDOMAINS = GLOBAL_FACTORS | SUBDOMAINS
 BORDER = {"OPENMM_CONSTRAINTS_BORDER": "1"}
-JOINED_PARTS = {"OPENMM_CONSTRAINTS_PARTS": "6"}
+JOINED_SUBDOMAINS = {"OPENMM_CONSTRAINTS_PARTS": "6"}
 
 
 @dataclass
@@ -201,18 +201,26 @@ CASES |= {
     "blocks in turn": Case(
         chains, "RattleLangevin", prepare=add_barostat, first_tolerance=1e-3, serves="7 in shared memory"
     ),
-    "parts": Case(branched, environment=PARTS, serves="in overlapping parts"),
-    "parts RattleLangevin": Case(branched, "RattleLangevin", environment=PARTS, serves="in overlapping parts"),
-    "parts single": Case(branched, "Shake", precision="single", environment=PARTS, serves="in overlapping parts"),
-    "parts of all kinds": Case(large, environment=PARTS, serves="in overlapping parts"),
-    "parts in global memory": Case(large, "ConstraintForce", environment=GLOBAL_PARTS, serves="in overlapping parts"),
-    "parts that are projected": Case(
-        large, environment=PARTS, prepare=add_barostat, first_tolerance=1e-3, serves="in overlapping parts"
+    "subdomains": Case(branched, environment=SUBDOMAINS, serves="in overlapping subdomains"),
+    "subdomains RattleLangevin": Case(
+        branched, "RattleLangevin", environment=SUBDOMAINS, serves="in overlapping subdomains"
     ),
-    "parts in some shared memory": Case(branched, environment=SOME_SHARED | PARTS, serves="in overlapping parts"),
-    "parts with joints": Case(row_of_bodies, environment=JOINED_PARTS, serves="in overlapping parts"),
-    "no convergence, parts": Case(
-        large, environment=PARTS, prepare=allow_one_iteration, error="no convergence", speed=2
+    "subdomains single": Case(
+        branched, "Shake", precision="single", environment=SUBDOMAINS, serves="in overlapping subdomains"
+    ),
+    "subdomains of all kinds": Case(large, environment=SUBDOMAINS, serves="in overlapping subdomains"),
+    "subdomains in global memory": Case(
+        large, "ConstraintForce", environment=GLOBAL_SUBDOMAINS, serves="in overlapping subdomains"
+    ),
+    "subdomains that are projected": Case(
+        large, environment=SUBDOMAINS, prepare=add_barostat, first_tolerance=1e-3, serves="in overlapping subdomains"
+    ),
+    "subdomains in some shared memory": Case(
+        branched, environment=SOME_SHARED | SUBDOMAINS, serves="in overlapping subdomains"
+    ),
+    "subdomains with joints": Case(row_of_bodies, environment=JOINED_SUBDOMAINS, serves="in overlapping subdomains"),
+    "no convergence, subdomains": Case(
+        large, environment=SUBDOMAINS, prepare=allow_one_iteration, error="no convergence", speed=2
     ),
     "redundant": Case(redundant),
     "redundant iterative": Case(redundant, "RattleLangevin", "iterative"),
@@ -252,7 +260,7 @@ for name in (
     "no root, block",
     "body parts Rattle",
     "joints Rattle",
-    "parts of all kinds",
+    "subdomains of all kinds",
     "border",
 ):
     CASES[name].is_quick = True

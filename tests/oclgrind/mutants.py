@@ -126,14 +126,14 @@ def originals(names: list[str], folder: str, library: Path) -> list[Original]:
 # Functions, and barriers that no case compiles. OpenCL's blocks do not wait for each other.
 OF_SEVERAL_BLOCKS = ("blockBarrier", "worstOf")
 NOT_COMPILED = {
-    "partOfCluster_ANY:2": "of CUDA only: two solves in a launch",
+    "subdomain_ANY:2": "of CUDA only: two solves in a launch",
     "argumentsAgain:1": "of CUDA only",
     "argumentsAgain:2": "of CUDA only",
     "solveTogether_ANY:2": "for several blocks only",
     "solveTogether_ANY:3": "for several blocks only",
 }
 SURVIVES = {
-    "solveTogether_ANY:1": "redundant with one part: as solve_ANY:1",
+    "solveTogether_ANY:1": "redundant with one subdomain: as solve_ANY:1",
     "leave_ANY:1": "redundant: what comes next has a barrier before it reads what was written here",
     "solve_ANY:1": "redundant: a round ends with worstOf(), and one thread writes what follows and reads it",
 }
@@ -220,7 +220,7 @@ BARRIER_CASES = [
     "joints global",
     "projection of bodies",
     "projection of body parts",
-    "parts of all kinds",
+    "subdomains of all kinds",
     "border",
 ]
 PATTERN_CASES = [

@@ -61,16 +61,16 @@ def test_every_application_runs_once_and_constrains(tmp_path):
 
 
 @pytest.mark.long
-def test_parts_prints_a_row_for_each_system_and_number_of_hops():
-    parts = program("parts")
-    result = subprocess.run([parts], capture_output=True, text=True, check=False, timeout=300)
+def test_subdomains_prints_a_row_for_each_system_and_number_of_hops():
+    subdomains = program("subdomains")
+    result = subprocess.run([subdomains], capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stderr
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in result.stdout.splitlines()[2:]]
     assert {row[2] for row in rows if row[0] == "mesh"} == {"exact", "1", "2", "3", "4", "5", "6", "7", "8", "16"}
     exact = {row[0]: row[-1] for row in rows if row[2] == "exact"}
     assert len(exact) == 8
     assert set(exact.values()) == {"1/1/1"}  # the velocity stage is linear
-    assert subprocess.run([parts, "nowhere"], capture_output=True, check=False, timeout=60).returncode == 2
+    assert subprocess.run([subdomains, "nowhere"], capture_output=True, check=False, timeout=60).returncode == 2
 
 
 @pytest.mark.long

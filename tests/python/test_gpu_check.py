@@ -145,7 +145,7 @@ def test_pieces_of_the_c_plus_plus_tests(piece, name, lines):
     assert [line.split()[0] for line in summary.splitlines()] == ["passed"] * lines
 
 
-@pytest.mark.parametrize(("name", "tools"), [("sanitize", 3), ("parts", 2)])
+@pytest.mark.parametrize(("name", "tools"), [("sanitize", 3), ("subdomains", 2)])
 def test_a_tool_that_is_missing_is_no_success(piece, name, tools):
     status, summary = piece(name, PASSES, False)
     assert status == 1
@@ -153,7 +153,7 @@ def test_a_tool_that_is_missing_is_no_success(piece, name, tools):
     assert "pip install nvidia-cuda-sanitizer-api" in summary
 
 
-@pytest.mark.parametrize("name", ["sanitize", "parts"])
+@pytest.mark.parametrize("name", ["sanitize", "subdomains"])
 def test_a_tool_runs_the_tests(piece, name):
     status, summary = piece(name, PASSES, False, {"compute-sanitizer": 'exec "${@:7}"'})
     assert status == 0
@@ -170,13 +170,13 @@ def test_a_profile_without_a_report_fails(piece, ncu, status):
     ]
 
 
-def test_the_hottest_kernels_may_be_those_of_parts(piece):
-    table = "20.0,eachCluster_kick\\n9.0,computeNonbonded\\n8.0,partOfCluster_driftAndHeat\\n"
+def test_the_hottest_kernels_may_be_those_of_subdomains(piece):
+    table = "20.0,eachCluster_kick\\n9.0,computeNonbonded\\n8.0,subdomain_driftAndHeat\\n"
     nsys = f'[ "$1" != stats ] || printf "{table}" >"${{8}}_cuda_gpu_kern_sum.csv"'
     summary = piece("profile", PASSES, False, {"nsys": nsys, "ncu": 'echo report >"${11}.ncu-rep"'})[1]
     assert re.findall(r"^passed .* ncu, (\w+)", summary, re.MULTILINE) == [
         "eachCluster_kick",
-        "partOfCluster_driftAndHeat",
+        "subdomain_driftAndHeat",
     ]
 
 

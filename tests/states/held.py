@@ -30,11 +30,11 @@ from cases import (  # noqa: E402
     BODY_PARTS,
     BORDER,
     GLOBAL_FACTORS,
-    JOINED_PARTS,
-    PARTS,
+    JOINED_SUBDOMAINS,
     SCHEMES,
     SOLVERS,
     SOME_SHARED,
+    SUBDOMAINS,
     add_barostat,
     pull_apart,
 )
@@ -200,9 +200,13 @@ HELD = {
     "failing": Held(
         partial(assembled, systems.small, without_integrator(pull_apart)), ("Rattle", "ConstraintForce"), RATTLE
     ),
-    "parts": Held(partial(assembled, systems.large), FEW, environment=PARTS, is_for_blocks=True),
-    "joined-parts": Held(partial(assembled, systems.row_of_bodies), environment=JOINED_PARTS, is_for_blocks=True),
-    "shared-parts": Held(partial(assembled, systems.branched), environment=SOME_SHARED | PARTS, is_for_blocks=True),
+    "subdomains": Held(partial(assembled, systems.large), FEW, environment=SUBDOMAINS, is_for_blocks=True),
+    "joined-subdomains": Held(
+        partial(assembled, systems.row_of_bodies), environment=JOINED_SUBDOMAINS, is_for_blocks=True
+    ),
+    "shared-subdomains": Held(
+        partial(assembled, systems.branched), environment=SOME_SHARED | SUBDOMAINS, is_for_blocks=True
+    ),
     "global-factors": Held(partial(assembled, systems.branched), environment=GLOBAL_FACTORS, is_for_blocks=True),
     "villin-HBonds": Held(partial(villin, "HBonds"), has_pme=True),
     "villin-AllBonds": Held(partial(villin, "AllBonds"), LANGEVIN, has_pme=True),

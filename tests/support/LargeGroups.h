@@ -8,9 +8,9 @@
 namespace ConstraintTests {
 
 /** Constraints of centroids that reach some hundred others: of waters, of a chain and of a protein's bonds, each of
- * which would be more than one part on a device, and of free particles. Several of them share molecules, two have one
- *  molecule only, one is an expression with weights, one moves, and two follow the parameter "lambda" (0). Springs act
- *  between particles of small difference in index. */
+ * which would be more than one subdomain on a device, and of free particles. Several of them share molecules, two have
+ * one molecule only, one is an expression with weights, one moves, and two follow the parameter "lambda" (0). Springs
+ * act between particles of small difference in index. */
 struct LargeGroups {
     std::unique_ptr<OpenMM::System> system;
     ConstraintPlugin::ConstraintForce* distances;

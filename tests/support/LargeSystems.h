@@ -51,7 +51,7 @@ TestSystem bentChain(int bonds, double degrees, bool holdsAngles = false);
 TestSystem protein(int residues);
 /** A crumpled square lattice of bonds: nested dissection, whose separators are dense. */
 TestSystem mesh(int edge);
-/** Hexagons of bonds, edge x edge cells of two atoms, slightly crumpled: a network that can be cut into parts. */
+/** Hexagons of bonds, edge x edge cells of two atoms, slightly crumpled: a network that can be cut into subdomains. */
 TestSystem honeycomb(int edge);
 /** Velocities at 300 K, nm/ps, of particles that no constraints hold. */
 std::vector<Real3> thermalVelocities(const TestSystem& system, unsigned seed);

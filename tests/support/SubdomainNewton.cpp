@@ -20,70 +20,70 @@ static std::vector<int> solvedOnes(const ConstraintSet& set) {
     return solved;
 }
 
-PartsNewton::PartsNewton(const ConstraintSet& given, const PartLimits& limits)
+SubdomainNewton::SubdomainNewton(const ConstraintSet& given, const SubdomainLimits& limits)
     : set(given), graph(set, solvedOnes(set), Method::MatrixInversion, 0), J(set, graph.rows) {
     for (const Cluster& cluster : graph.clusters) {
-        partsOf.push_back(cutIntoParts(neighboursIn(graph, cluster), limits));
-        if (partsOf.back().empty())
+        subdomainsOf.push_back(cutIntoSubdomains(neighboursIn(graph, cluster), limits));
+        if (subdomainsOf.back().empty())
             throw std::runtime_error("a cluster cannot be cut within the limits");
     }
     for (std::size_t c = 0; c < graph.clusters.size(); c++)
-        for (const Part& part : partsOf[c])
-            addPart(graph.clusters[c], part);
+        for (const Subdomain& subdomain : subdomainsOf[c])
+            addSubdomain(graph.clusters[c], subdomain);
 }
 
-void PartsNewton::addPart(const Cluster& cluster, const Part& part) {
-    PartOfCluster made(part.factor);
+void SubdomainNewton::addSubdomain(const Cluster& cluster, const Subdomain& subdomain) {
+    SubdomainOfCluster made(subdomain.factor);
     std::vector<int> position(cluster.size(), -1);
-    for (int row : part.solved) {
+    for (int row : subdomain.solved) {
         position[row] = (int) made.rows.size();
         made.rows.push_back(cluster.begin + row);
-        made.isOwn.push_back(std::binary_search(part.own.begin(), part.own.end(), row));
+        made.isOwn.push_back(std::binary_search(subdomain.own.begin(), subdomain.own.end(), row));
     }
     for (int k = cluster.couplingBegin; k < cluster.couplingEnd; k++) {
         const Coupling& c = graph.couplings[k];
         const int i = position[c.row - cluster.begin], j = position[c.column - cluster.begin];
         if (i >= 0 && j >= 0)
-            made.terms.push_back({k, part.factor.findEntry(std::max(i, j), std::min(i, j)), i < j});
+            made.terms.push_back({k, subdomain.factor.findEntry(std::max(i, j), std::min(i, j)), i < j});
     }
-    parts.push_back(std::move(made));
+    subdomains.push_back(std::move(made));
 }
 
-double PartsNewton::padding() const {
+double SubdomainNewton::padding() const {
     double solved = 0;
-    for (const PartOfCluster& part : parts)
-        solved += (double) part.rows.size();
+    for (const SubdomainOfCluster& subdomain : subdomains)
+        solved += (double) subdomain.rows.size();
     return solved / graph.numRows();
 }
 
-int PartsNewton::mostOwn() const {
+int SubdomainNewton::mostOwn() const {
     int most = 0;
-    for (const PartOfCluster& part : parts)
-        most = std::max(most, (int) std::count(part.isOwn.begin(), part.isOwn.end(), 1));
+    for (const SubdomainOfCluster& subdomain : subdomains)
+        most = std::max(most, (int) std::count(subdomain.isOwn.begin(), subdomain.isOwn.end(), 1));
     return most;
 }
 
-int PartsNewton::mostSolved() const {
+int SubdomainNewton::mostSolved() const {
     int most = 0;
-    for (const PartOfCluster& part : parts)
-        most = std::max(most, (int) part.rows.size());
+    for (const SubdomainOfCluster& subdomain : subdomains)
+        most = std::max(most, (int) subdomain.rows.size());
     return most;
 }
 
-int PartsNewton::mostLevels() const {
+int SubdomainNewton::mostLevels() const {
     int most = 0;
-    for (const PartOfCluster& part : parts)
-        most = std::max(most, part.matrix.symbolic.numLevels);
+    for (const SubdomainOfCluster& subdomain : subdomains)
+        most = std::max(most, subdomain.matrix.symbolic.numLevels);
     return most;
 }
 
-void PartsNewton::setStart(const std::vector<Real3>& positions, const Box& inBox) {
+void SubdomainNewton::setStart(const std::vector<Real3>& positions, const Box& inBox) {
     start = positions;
     box = inBox;
     J.setStart(start.data(), box);
 }
 
-std::vector<Real3> PartsNewton::toNodes(const std::vector<Real3>& field) const {
+std::vector<Real3> SubdomainNewton::toNodes(const std::vector<Real3>& field) const {
     std::vector<Real3> nodes = field;
     nodes.resize(set.numNodes());
     if (const JoinedRows* joined = J.joinedRows())
@@ -92,7 +92,7 @@ std::vector<Real3> PartsNewton::toNodes(const std::vector<Real3>& field) const {
 }
 
 template <class OfBody>
-void PartsNewton::toParticles(const std::vector<Real3>& nodes, std::vector<Real3>& field, OfBody ofBody) const {
+void SubdomainNewton::toParticles(const std::vector<Real3>& nodes, std::vector<Real3>& field, OfBody ofBody) const {
     field.assign(nodes.begin(), nodes.begin() + set.numParticles());
     if (const JoinedRows* joined = J.joinedRows())
         for (int b : joined->bodies.getBodies())
@@ -101,26 +101,26 @@ void PartsNewton::toParticles(const std::vector<Real3>& nodes, std::vector<Real3
                     field[p] = ofBody(b, i);
 }
 
-void PartsNewton::factorize(PartOfCluster& part, const std::vector<Real3>& gradients) {
-    part.matrix.setZero();
-    for (std::size_t i = 0; i < part.rows.size(); i++)
-        part.matrix.diagonal[i] = J.diagonal(part.rows[i], gradients.data());
-    for (const Term& term : part.terms) {
+void SubdomainNewton::factorize(SubdomainOfCluster& subdomain, const std::vector<Real3>& gradients) {
+    subdomain.matrix.setZero();
+    for (std::size_t i = 0; i < subdomain.rows.size(); i++)
+        subdomain.matrix.diagonal[i] = J.diagonal(subdomain.rows[i], gradients.data());
+    for (const Term& term : subdomain.terms) {
         const Coupling& c = graph.couplings[term.coupling];
         const double w = J.inverseMass[c.slotRow];
         const double rowColumn = w * dot(gradients[c.slotRow], J.start[c.slotColumn]);
         const double columnRow = w * dot(gradients[c.slotColumn], J.start[c.slotRow]);
-        part.matrix.lower[term.entry] += term.isTransposed ? columnRow : rowColumn;
-        part.matrix.upper[term.entry] += term.isTransposed ? rowColumn : columnRow;
+        subdomain.matrix.lower[term.entry] += term.isTransposed ? columnRow : rowColumn;
+        subdomain.matrix.upper[term.entry] += term.isTransposed ? rowColumn : columnRow;
     }
-    if (part.matrix.factorizeLU() >= 0)
+    if (subdomain.matrix.factorizeLU() >= 0)
         throw std::runtime_error("a pivot vanishes");
 }
 
 /** @param residual, error  as in MatrixInversionSolver.cpp */
 template <class Residual, class Error>
-std::vector<double> PartsNewton::newton(std::vector<Real3>& x, int corrections, bool isFrozen, Residual residual,
-                                        Error error) {
+std::vector<double> SubdomainNewton::newton(std::vector<Real3>& x, int corrections, bool isFrozen, Residual residual,
+                                            Error error) {
     std::vector<double> errors, sigma(graph.numRows()), correction(graph.numRows()), own;
     for (int n = 0;; n++) {
         errors.push_back(0);
@@ -130,23 +130,23 @@ std::vector<double> PartsNewton::newton(std::vector<Real3>& x, int corrections, 
         }
         if (n == corrections)
             return errors;
-        for (PartOfCluster& part : parts) {
+        for (SubdomainOfCluster& subdomain : subdomains) {
             if (!isFrozen || n == 0)
-                factorize(part, isFrozen ? J.start : J.current);
+                factorize(subdomain, isFrozen ? J.start : J.current);
             own.clear();
-            for (int row : part.rows)
+            for (int row : subdomain.rows)
                 own.push_back(-sigma[row]);
-            part.matrix.solve(own.data());
-            for (std::size_t i = 0; i < part.rows.size(); i++)
-                if (part.isOwn[i])
-                    correction[part.rows[i]] = own[i];
+            subdomain.matrix.solve(own.data());
+            for (std::size_t i = 0; i < subdomain.rows.size(); i++)
+                if (subdomain.isOwn[i])
+                    correction[subdomain.rows[i]] = own[i];
         }
         for (int row = 0; row < graph.numRows(); row++)
             J.addImpulse(row, correction[row], x.data());
     }
 }
 
-std::vector<double> PartsNewton::solvePositions(std::vector<Real3>& delta, int corrections) {
+std::vector<double> SubdomainNewton::solvePositions(std::vector<Real3>& delta, int corrections) {
     std::vector<Real3> nodes = toNodes(delta);
     std::vector<double> errors = newton(
         nodes, corrections, false, [&](int row) { return J.residual(row, J.evaluate(row, nodes.data())); },
@@ -159,7 +159,7 @@ std::vector<double> PartsNewton::solvePositions(std::vector<Real3>& delta, int c
     return errors;
 }
 
-std::vector<double> PartsNewton::solveVelocities(std::vector<Real3>& velocity, double timeScale, int corrections) {
+std::vector<double> SubdomainNewton::solveVelocities(std::vector<Real3>& velocity, double timeScale, int corrections) {
     std::vector<Real3> nodes = toNodes(velocity);
     std::vector<double> errors = newton(
         nodes, corrections, true, [&](int row) { return J.rate(row, nodes.data()); },

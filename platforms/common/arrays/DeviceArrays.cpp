@@ -22,16 +22,17 @@ void countCustom(const ConstraintSet& set, ArraySizes& sizes) {
 ArraySizes::ArraySizes(const ConstraintTables& t)
     : particles(t.numParticles), smallClusters(t.numSmallClusters), smallShapes((double) t.smallShapes.size()),
       smallLanes((double) t.smallLanes.size()), smallLengths((double) t.smallLengths.size()), rows(t.numRows),
-      redundant((double) t.redundant.size()), moving((double) t.movingRows.size()), parts(t.numParts()),
-      places(t.numParts() > 0 ? (double) t.clusterParticle.size() : 0), partTables((double) t.partTables.size()),
-      generalClusters(t.numGeneralClusters), clusterParticles((double) t.clusterParticle.size()),
-      particleSlots((double) t.particleSlot.size()), slots((double) t.slotParticle.size()),
-      entries((double) t.levelEntry.size()), couplings((double) t.couplingSlots.size()),
-      levels((double) t.levelDiagonalEnd.size()), targets((double) t.updateTarget.size()),
-      updates((double) t.updateSource.size()), colours((double) t.colourRowStart.size() - 1),
-      colourRows((double) t.colourRow.size()), customParameters((double) t.customParameters.size()),
-      customGlobals((double) t.customGlobals.size()), customTables((double) t.customTables.size()), bodies(t.numBodies),
-      bodyPlaces(t.numBodyPlaces()), bodyParts((double) t.bodyParts.size()), joinedBodies(t.numJoinedBodies()),
+      redundant((double) t.redundant.size()), moving((double) t.movingRows.size()), subdomains(t.numSubdomains()),
+      places(t.numSubdomains() > 0 ? (double) t.clusterParticle.size() : 0),
+      subdomainTables((double) t.subdomainTables.size()), generalClusters(t.numGeneralClusters),
+      clusterParticles((double) t.clusterParticle.size()), particleSlots((double) t.particleSlot.size()),
+      slots((double) t.slotParticle.size()), entries((double) t.levelEntry.size()),
+      couplings((double) t.couplingSlots.size()), levels((double) t.levelDiagonalEnd.size()),
+      targets((double) t.updateTarget.size()), updates((double) t.updateSource.size()),
+      colours((double) t.colourRowStart.size() - 1), colourRows((double) t.colourRow.size()),
+      customParameters((double) t.customParameters.size()), customGlobals((double) t.customGlobals.size()),
+      customTables((double) t.customTables.size()), bodies(t.numBodies), bodyPlaces(t.numBodyPlaces()),
+      bodyParts((double) t.bodyParts.size()), joinedBodies(t.numJoinedBodies()),
       joinedPlaces((double) t.placeBody.size()), ownedPlaces((double) t.ownedPlaces.size()),
       clusterBodies((double) t.clusterBody.size()), rowPoints((double) t.rowPoints.size()),
       pointNodes((double) t.pointNodes.size()), bordered(t.numBordered), borderPlaces(t.numPlaces),
@@ -42,7 +43,7 @@ ArraySizes::ArraySizes(const ConstraintTables& t)
       hasShortNumbers(t.hasShortNumbers()) {
 }
 
-ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasParts) {
+ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasSubdomains) {
     const ConstraintSet& set = solver.getSet();
     const ConstraintGraph& graph = solver.getGraph();
     particles = set.numParticles();
@@ -56,20 +57,20 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
     for (int k : solver.getChecked())
         slots += set.constraints[k].size();
     std::vector<char> isTaken(set.numNodes(), 0);
-    PartCounts largestPart;
+    SubdomainCounts largestSubdomain;
     std::vector<int> dense; // constraints of clusters that the tables order anew: they have no dense matrices
     std::map<std::pair<bool, SmallShape>, int> ofShape; // small clusters
     const auto takeCluster = [&](const ConstraintGraph& of, const Cluster& cluster) {
         const bool isSmall = smallInRegisters && ConstraintTables::isSmall(set, of, cluster);
         const double n = cluster.size();
-        if (!isSmall && hasParts && n > maxThreadRows && cluster.factor < 0 &&
+        if (!isSmall && hasSubdomains && n > maxThreadRows && cluster.factor < 0 &&
             cluster.kind != ClusterSolverKind::Iterative) {
             dense.insert(dense.end(), of.rows.begin() + cluster.begin, of.rows.begin() + cluster.end);
             return;
         }
-        ConstraintTables::InParts inParts;
+        ConstraintTables::InSubdomains inSubdomains;
         if (!isSmall)
-            inParts = ConstraintTables::partsFor(set, of, cluster, hasParts);
+            inSubdomains = ConstraintTables::subdomainsFor(set, of, cluster, hasSubdomains);
         for (int row = cluster.begin; row < cluster.end; row++) {
             const Constraint& c = set.constraints[of.rows[row]];
             for (int node : set.nodesOf(c)) {
@@ -89,11 +90,11 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
             ofShape[{cluster.isAtBorder, ConstraintTables::shapeOf(set, of, cluster)}]++;
             return;
         }
-        parts += (double) inParts.parts.size();
-        for (const PartCounts& counts : inParts.counts)
-            largestPart.include(counts);
-        if (inParts.parts.size() > 1) // and as a whole
-            takeParts(set, of, cluster, inParts);
+        subdomains += (double) inSubdomains.subdomains.size();
+        for (const SubdomainCounts& counts : inSubdomains.counts)
+            largestSubdomain.include(counts);
+        if (inSubdomains.subdomains.size() > 1) // and as a whole
+            takeSubdomains(set, of, cluster, inSubdomains);
         generalClusters++;
         slots += of.slotStart[cluster.end] - of.slotStart[cluster.begin];
         double clusterEntries = 0;
@@ -129,10 +130,10 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
     bodyPlaces = ofBodies.numBodyPlaces();
     bodyParts = (double) ofBodies.bodyParts.size();
     joinedBodies = ofBodies.numJoinedBodies();
-    clusterBodies += joinedBodies;    // beside those of parts
+    clusterBodies += joinedBodies;    // beside those of subdomains
     clusterParticles += joinedBodies; // an immovable node of each
-    places = parts > 0 ? clusterParticles : 0;
-    partTables = parts * PartLayout(largestPart).tableInts();
+    places = subdomains > 0 ? clusterParticles : 0;
+    subdomainTables = subdomains * SubdomainLayout(largestSubdomain).tableInts();
     joinedPlaces = (double) ofBodies.placeBody.size();
     ownedPlaces = (double) ofBodies.ownedPlaces.size();
     rowPoints = joinedBodies > 0 ? rows + redundant : 0;
@@ -187,19 +188,19 @@ void ArraySizes::takeBorder(const ConstraintSet& set, const ConstraintGraph& gra
     levels += border.factor.numLevels;
 }
 
-/** Rows of parts are copies, with nodes, slots and couplings of their own. */
-void ArraySizes::takeParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                           const ConstraintTables::InParts& inParts) {
+/** Rows of subdomains are copies, with nodes, slots and couplings of their own. */
+void ArraySizes::takeSubdomains(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                                const ConstraintTables::InSubdomains& inSubdomains) {
     const auto nodesOf = [&](int r) { return set.nodesOf(set.constraints[graph.rows[cluster.begin + r]]); };
     std::vector<int> couplingsOf(cluster.size()); // by the later row
     for (int i = cluster.couplingBegin; i < cluster.couplingEnd; i++)
         couplingsOf[graph.couplings[i].row - cluster.begin]++;
-    for (const PartCounts& counts : inParts.counts)
+    for (const SubdomainCounts& counts : inSubdomains.counts)
         clusterParticles += counts.places;
-    for (const Part& part : inParts.parts) {
+    for (const Subdomain& subdomain : inSubdomains.subdomains) {
         generalClusters++;
-        rows += (double) (part.solved.size() + part.ring.size());
-        for (const std::vector<int>* list : {&part.solved, &part.ring})
+        rows += (double) (subdomain.solved.size() + subdomain.ring.size());
+        for (const std::vector<int>* list : {&subdomain.solved, &subdomain.ring})
             for (int r : *list) {
                 const Constraint& c = set.constraints[graph.rows[cluster.begin + r]];
                 slots += (double) nodesOf(r).size();
@@ -209,17 +210,17 @@ void ArraySizes::takeParts(const ConstraintSet& set, const ConstraintGraph& grap
                     pointNodes += c.size();
                 }
             }
-        for (int r : part.solved) {
+        for (int r : subdomain.solved) {
             for (int node : nodesOf(r))
                 clusterBodies += node >= set.numParticles();
-            if (inParts.counts.empty())
+            if (inSubdomains.counts.empty())
                 clusterParticles += (double) nodesOf(r).size(); // each may be of several rows
             couplings += couplingsOf[r];
         }
-        const auto partEntries = (double) part.factor.entryRow.size();
-        entries += partEntries;
-        updates += partEntries + (double) part.factor.numUpdates;
-        levels += part.factor.numLevels;
+        const auto subdomainEntries = (double) subdomain.factor.entryRow.size();
+        entries += subdomainEntries;
+        updates += subdomainEntries + (double) subdomain.factor.numUpdates;
+        levels += subdomain.factor.numLevels;
     }
 }
 
@@ -227,7 +228,7 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
     using T = ConstraintTables;
     const double allRows = n.rows + n.redundant, clusters = n.smallClusters + n.generalClusters + n.bodies;
     const double reports = numStepSolves * clusters;
-    const double partClusters = n.parts > 0 ? n.generalClusters : 0;
+    const double subdomainClusters = n.subdomains > 0 ? n.generalClusters : 0;
     const std::string triple = n.hasShortNumbers ? "int2" : "int4";
     // A factor of 2 is for two buffers, which steps write alternately, so that a failed step does not overwrite the
     // last good one.
@@ -260,8 +261,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            {"smallPlaces", "int4", n.smallShapes, &T::smallPlaces},
            {"smallLanes", "int2", n.smallLanes, &T::smallLanes},
            {"smallLengths", "mixed", n.smallLengths, &T::smallLengths},
-           {"partsOfCluster", "int4", n.generalClusters, &T::partsOfCluster},
-           {"partTables", "int", n.partTables, &T::partTables}};
+           {"subdomainsOfCluster", "int4", n.generalClusters, &T::subdomainsOfCluster},
+           {"subdomainTables", "int", n.subdomainTables, &T::subdomainTables}};
     pooled = {
         {"projection", "mixed", n.rows},
         {"workRate", "mixed", 2 * n.moments * n.rows},
@@ -329,18 +330,18 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"originalDiagonal", "mixed", n.rows},
         {"lower", "mixed", n.entries},
         {"upper", "mixed", n.entries},
-        // of parts
+        // of subdomains
         {"placeVelocity", "mixed4", n.places},
-        {"total", "mixed", n.parts > 0 ? n.rows : 0},
-        {"exchange", "mixed", n.parts > 0 ? 2 * n.rows : 0},
-        {"partErrors", "mixed4", 3 * partClusters},
-        {"partRows", "int4", 3 * partClusters},
-        {"partState", "int4", partClusters},
-        {"partErrorsBefore", "mixed2", partClusters},
-        {"partBarriers", "int", 2 * partClusters},
-        {"partStamps", "int", partClusters},
-        {"partFound", "int2", 2 * 6 * partClusters}, // words of 64 bits
-        {"partChanges", "int2", n.parts > 0 ? 2 * n.rows : 0},
+        {"total", "mixed", n.subdomains > 0 ? n.rows : 0},
+        {"exchange", "mixed", n.subdomains > 0 ? 2 * n.rows : 0},
+        {"subdomainErrors", "mixed4", 3 * subdomainClusters},
+        {"subdomainRows", "int4", 3 * subdomainClusters},
+        {"subdomainState", "int4", subdomainClusters},
+        {"subdomainErrorsBefore", "mixed2", subdomainClusters},
+        {"subdomainBarriers", "int", 2 * subdomainClusters},
+        {"subdomainStamps", "int", subdomainClusters},
+        {"subdomainFound", "int2", 2 * 6 * subdomainClusters}, // words of 64 bits
+        {"subdomainChanges", "int2", n.subdomains > 0 ? 2 * n.rows : 0},
 
         {"bodyStart", "int", n.bodies + 1, &T::bodyStart},
         {"bodyParticle", "int", n.bodyPlaces, &T::bodyParticle},
@@ -351,7 +352,7 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"placeBody", "int", n.joinedPlaces, &T::placeBody},
         {"nextCopy", "int", n.joinedPlaces, &T::nextCopy},
         {"ownedPlaces", "int", n.ownedPlaces, &T::ownedPlaces},
-        {"bodyVectors", "mixed", 3 * numBodyVectors * (n.joinedBodies + (n.parts > 0 ? n.clusterBodies : 0))},
+        {"bodyVectors", "mixed", 3 * numBodyVectors * (n.joinedBodies + (n.subdomains > 0 ? n.clusterBodies : 0))},
         {"nodeVelocity", "mixed", 3 * 2 * n.joinedBodies},
 
         {"borderCounts", "int", n.bordered > 0 ? 7.0 : 0, &T::borderCounts},

@@ -27,8 +27,8 @@ struct ArraySizes {
     double smallClusters = 0, smallShapes = 0, smallLanes = 0, smallLengths = 0;
     double rows = 0; ///< of small and general clusters
     double redundant = 0, moving = 0;
-    double parts = 0, places = 0; ///< of large clusters; particles of all general clusters, if there are parts
-    double partTables = 0;
+    double subdomains = 0, places = 0; ///< of large clusters; particles of all general ones, if there are subdomains
+    double subdomainTables = 0;
     double generalClusters = 0, clusterParticles = 0, particleSlots = 0, slots = 0;
     double entries = 0, couplings = 0, levels = 0, targets = 0, updates = 0;
     double colours = 0, colourRows = 0;
@@ -52,13 +52,13 @@ struct ArraySizes {
     explicit ArraySizes(const ConstraintTables& tables);
     /** Upper bounds of the counts, from the graph alone, before tables are made. One exception: beside small clusters
      * the tables order the rows of large ones anew, and those factors can be somewhat larger than the graph's.
-     *  @param smallInRegisters, hasParts  as for the tables */
-    ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasParts);
+     *  @param smallInRegisters, hasSubdomains  as for the tables */
+    ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasSubdomains);
 
 private:
     void takeBorder(const ConstraintSet& set, const ConstraintGraph& graph);
-    void takeParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                   const ConstraintTables::InParts& inParts);
+    void takeSubdomains(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                        const ConstraintTables::InSubdomains& inSubdomains);
 };
 
 /** An array among the arguments of kernels. */

@@ -53,7 +53,7 @@ ProgramText GeneralClusters::rangeText(const ConstraintTables::Range& range, con
         !range.isJoined && std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.end],
                                        [](int kind) { return kind == (int) RowKind::Distance; });
     ProgramText text = frame.text(range.isAtBorder);
-    text.define("IS_PART", range.group == ThreadGroupKind::Part)
+    text.define("IS_SUBDOMAIN", range.group == ThreadGroupKind::Subdomain)
         .define("IS_BORDER", range.first == t.borderCluster)
         .define("GROUP_IS_BLOCK", range.group != ThreadGroupKind::Thread)
         .define("BLOCK_SIZE", group.blockSize)

@@ -27,7 +27,7 @@ public:
     int sharedBytes(const ThreadGroup& group) const {
         return sizes.sharedBytes(group);
     }
-    /** A text with what threads of a range, and its rows, need, in parts of clusters and at the border, too.
+    /** A text with what threads of a range, and its rows, need, in subdomains of clusters and at the border, too.
      *  @param hasRows  rows are evaluated in global memory */
     ProgramText rangeText(const ConstraintTables::Range& range, const ThreadGroup& group, const ConstraintSet& set,
                           bool hasRows = true) const;

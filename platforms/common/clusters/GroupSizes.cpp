@@ -11,7 +11,7 @@ namespace {
 
 constexpr int noteBytes = 128; // with what rounding up takes
 
-/** Threads of parts on a multiprocessor: each then has 168 registers, with which none of their kernels spills. */
+/** Threads of subdomains on a multiprocessor: each then has 168 registers, with which none of their kernels spills. */
 constexpr int threadsTogether = 384;
 
 int roundUpToEight(int n) {
@@ -31,7 +31,7 @@ bool GroupSizes::usesBlocks(const OpenMM::ComputeContext& cc) {
 }
 
 /** On a CPU, OpenCL takes hours to compile their barriers. */
-bool GroupSizes::usesParts(const OpenMM::ComputeContext& cc) {
+bool GroupSizes::usesSubdomains(const OpenMM::ComputeContext& cc) {
     return !cc.getIsCPU();
 }
 
@@ -53,12 +53,12 @@ long long GroupSizes::sharedNumbers(int blockSize) const {
     return std::min(bytes, TestHooks::sharedMemory.valueOr(bytes)) / (int) sizeof(float);
 }
 
-/** Where there are more parts than multiprocessors, let those that share one fill each other's waits. Their blocks are
- *  smaller: a thread of maxPartBlock has all the registers that it can have. */
-void GroupSizes::putTogether(ThreadGroup& group, int numParts) const {
-    const int turns = (numParts - 1) / device.cooperatingBlocks() + 1;
+/** Where there are more subdomains than multiprocessors, let those that share one fill each other's waits. Their blocks
+ * are smaller: a thread of maxSubdomainBlock has all the registers that it can have. */
+void GroupSizes::putTogether(ThreadGroup& group, int numSubdomains) const {
+    const int turns = (numSubdomains - 1) / device.cooperatingBlocks() + 1;
     ThreadGroup smaller = group;
-    smaller.blockSize = std::min(group.blockSize, maxPartBlock / 2);
+    smaller.blockSize = std::min(group.blockSize, maxSubdomainBlock / 2);
     smaller.together =
         std::min({turns, threadsTogether / smaller.blockSize, device.blocksInSharedMemory(sharedBytes(smaller))});
     if (smaller.together > 1)
@@ -68,7 +68,7 @@ void GroupSizes::putTogether(ThreadGroup& group, int numParts) const {
 ConstraintTables::ThreadGroups GroupSizes::available() const {
     ConstraintTables::ThreadGroups available;
     available.hasBlocks = usesBlocks(device.context());
-    available.hasParts = usesParts(device.context());
+    available.hasSubdomains = usesSubdomains(device.context());
     available.largestBlock = device.largestBlock();
     available.waitingBlocks = device.cooperatingBlocks();
     available.sharedNumbers = [copy = *this](int blockSize) { return copy.sharedNumbers(blockSize); };
@@ -81,21 +81,21 @@ ThreadGroup GroupSizes::groupOf(const ConstraintTables& t, const ConstraintTable
                                 int leastBlock, int mostTogether) const {
     ThreadGroup group;
     group.blockSize = std::max(range.blockSize, leastBlock);
-    if (range.group != ThreadGroupKind::Part)
+    if (range.group != ThreadGroupKind::Subdomain)
         group.together = maxBlockSize / group.blockSize;
     if (range.group == ThreadGroupKind::Thread)
         return group;
-    long long mostNumbers = sharedNumbers(group.blockSize), ofParts = 0;
+    long long mostNumbers = sharedNumbers(group.blockSize), ofSubdomains = 0;
     if (const auto found = t.layouts.find(range.first); found != t.layouts.end()) {
-        ofParts = (found->second.layout.bytes(mixedBytes, numberBytes) + 3) / 4;
-        group.isLocal = ofParts <= mostNumbers;
+        ofSubdomains = (found->second.layout.bytes(mixedBytes, numberBytes) + 3) / 4;
+        group.isLocal = ofSubdomains <= mostNumbers;
     }
-    // Clusters are seldom solved as a whole: their parts decide how many share a multiprocessor.
+    // Clusters are seldom solved as a whole: their subdomains decide how many share a multiprocessor.
     if (group.isLocal && range.isSplit)
-        mostNumbers = ofParts - reportBytes(group.blockSize) / (int) sizeof(float);
+        mostNumbers = ofSubdomains - reportBytes(group.blockSize) / (int) sizeof(float);
     if (group.isLocal) // functions apart need arguments behind a factor
         mostNumbers = (mostNumbers - argumentFloats) / 8 * 8;
-    else if (range.group == ThreadGroupKind::Part) {
+    else if (range.group == ThreadGroupKind::Subdomain) {
         const long long all =
             ((long long) device.sharedMemory() - declaredBytes(group.blockSize)) / (int) sizeof(float);
         mostNumbers = std::min(mostNumbers, (all - argumentFloats) / 8 * 8);
@@ -110,9 +110,9 @@ ThreadGroup GroupSizes::groupOf(const ConstraintTables& t, const ConstraintTable
     }
     group.sharedFloats = group.factorNumbers;
     group.reportsAt = group.argumentsAt();
-    if (range.group == ThreadGroupKind::Part) {
+    if (range.group == ThreadGroupKind::Subdomain) {
         group.reportsAt = roundUpToEight(group.argumentsAt() + argumentFloats);
-        group.sharedFloats = std::max((int) ofParts, group.argumentsAt() + argumentFloats);
+        group.sharedFloats = std::max((int) ofSubdomains, group.argumentsAt() + argumentFloats);
     }
     if (group.isLocal && mostTogether > 1)
         putTogether(group, range.last - range.first);

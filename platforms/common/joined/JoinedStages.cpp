@@ -171,7 +171,7 @@ void JoinedStages::addClusters(const vector<SplitStage>& stages, const Constrain
     for (const ConstraintTables::Range& range : frame.tables.ranges)
         if (!range.isJoined || range.isAtBorder)
             continue;
-        else if (range.group == ThreadGroupKind::Part)
+        else if (range.group == ThreadGroupKind::Subdomain)
             subdomains.add(ofClusters, range, set);
         else
             clusters.add(ofClusters, range, set);

@@ -7,9 +7,9 @@
 // (bodyVectors.cc), from kernels that sum up its particles (bodies.cc, joinedStages.cc) to those that solve its
 // constraints (clusters.cc) and to those that move its particles.
 
-// A part of a cluster (subdomains.cc) has copies of the bodies that it moves: of their nodes, and of the vectors that a solve
-// changes. Copy numJoined + n is of body clusterBody[n].
-#if IS_PART
+// A subdomain of a cluster (subdomains.cc) has copies of the bodies that it moves: of their nodes, and of the vectors that a
+// solve changes. Copy numJoined + n is of body clusterBody[n].
+#if IS_SUBDOMAIN
 DEVICE int bodyOf(const Arguments* a, int b) {
     return b < a->numJoined ? b : a->clusterBody[b - a->numJoined];
 }
@@ -62,7 +62,7 @@ DEVICE int originNode(const Arguments* a, int b) {
 
 /** Where displacement and impulse of the origin are; those of the turn come next. */
 DEVICE int originPlace(const Arguments* a, int b) {
-#if IS_PART
+#if IS_SUBDOMAIN
     if (b >= a->numJoined)
         return a->firstPlace + a->bodyPlace[b - a->numJoined];
 #endif

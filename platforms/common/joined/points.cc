@@ -38,9 +38,9 @@ DEVICE mixed3 wayToPoint(const Arguments* a, int slot) {
     return bodyVector(a, b, BodyVector_Origin) + alongAxes(axesOf(a, b), shapeOfPoint(a, nodes)) - r;
 }
 
-/** The body, or a part's copy of it, that has a slot's node. */
+/** The body, or a subdomain's copy of it, that has a slot's node. */
 DEVICE int bodyAt(const Arguments* a, int slot) {
-#if IS_PART
+#if IS_SUBDOMAIN
     if (NODE_OF(slot) >= a->firstPlace)
         return a->numJoined + a->placeBodies[NODE_OF(slot) - a->firstPlace];
 #endif
@@ -153,7 +153,7 @@ DEVICE mixed rateOfBodies(const Arguments* a, int row) {
 
 // ---- bodies of a cluster ---------------------------------------------------------------------------------------------
 
-#if IS_PART
+#if IS_SUBDOMAIN
 #define EACH_BODY(b)                                                                                                   \
     for (int b = a->numJoined + a->clusterBodyStart[c] + THREAD_IN_GROUP; b < a->numJoined + a->clusterBodyStart[c + 1];   \
          b += THREAD_GROUP_SIZE)
@@ -163,9 +163,9 @@ DEVICE mixed rateOfBodies(const Arguments* a, int row) {
          n < a->clusterBodyStart[c + 1] && ((b = a->clusterBody[n]) >= 0); n += THREAD_GROUP_SIZE)
 #endif
 
-/** Whether a cluster moves a body, or of a cluster's parts this one. */
+/** Whether a cluster moves a body, or of a cluster's subdomains this one. */
 DEVICE bool ownsBody(const Arguments* a, int b) {
-#if IS_PART
+#if IS_SUBDOMAIN
     return a->ownsNode[a->bodyPlace[b - a->numJoined]];
 #else
     return true;
@@ -174,7 +174,7 @@ DEVICE bool ownsBody(const Arguments* a, int b) {
 
 /** Displace the bodies of a cluster after impulses on their nodes. */
 DEVICE void displaceBodies(const Arguments* a, int c, bool isWanted) {
-    EACH_BODY(b) if (isWanted && !displaceBody(a, b) && IS_WHOLE(c)) // parts do not decide alone
+    EACH_BODY(b) if (isWanted && !displaceBody(a, b) && IS_WHOLE(c)) // subdomains do not decide alone
         reportTurned(a, b);
     THREAD_GROUP_SYNC
 }

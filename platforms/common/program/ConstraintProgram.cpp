@@ -60,8 +60,8 @@ void ConstraintProgram::countClusters() {
     const ConstraintTables& t = constraintTables;
     for (const ConstraintTables::Range& range : t.ranges) {
         sharedFactors += clusters.groupOf(range).sharedFactors;
-        for (int c = range.first; c < range.last && range.group == ThreadGroupKind::Part; c++)
-            clustersInParts += t.partsOfCluster[c][0] == c && t.partsOfCluster[c][2] != c;
+        for (int c = range.first; c < range.last && range.group == ThreadGroupKind::Subdomain; c++)
+            clustersInSubdomains += t.subdomainsOfCluster[c][0] == c && t.subdomainsOfCluster[c][2] != c;
     }
 }
 
@@ -76,7 +76,7 @@ void ConstraintProgram::addClusters(const vector<StageText>& stages, bool atBord
         small.add(stages, atBorder);
     for (const ConstraintTables::Range& range : constraintTables.ranges)
         if (range.isAtBorder == atBorder && (atBorder || !range.isJoined) && !isShared(&range)) {
-            if (range.group == ThreadGroupKind::Part)
+            if (range.group == ThreadGroupKind::Subdomain)
                 subdomains.add(stages, range, set);
             else
                 clusters.add(stages, range, set);
@@ -132,7 +132,7 @@ void ConstraintProgram::addArguments(Device& device, const vector<StageText>& st
     arguments.addNumber("firstJoinedPlace", t.numJoinedBodies() > 0 ? t.firstJoinedPlace() : 0);
     arguments.addNumber("firstBodyAtBorder", t.firstBodyAtBorder - t.numFreeBodies);
     arguments.addNumber("firstPointSlot", t.firstPointSlot);
-    arguments.addNumber("firstPlace", t.numNodes()); // of copies that parts have
+    arguments.addNumber("firstPlace", t.numNodes()); // of copies that subdomains have
     for (const char* name : {"launch", "bufferIndex", "firstOfRange", "lastOfRange", "round", "maxIterations",
                              "warmStart", "momentIndex", "turn", "numTurns", "borderItem", "isFirstBath",
                              "hasSlowForces", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})

@@ -29,7 +29,7 @@ public:
     /** Launch one of afterwards.cc for this many items; nothing happens if there are none. */
     void launchAfterwards(const std::string& kernel, int items, int number);
 
-    /** Use kernels that solve what parts leave to their cluster from now on, after Outcome_WholeCluster.
+    /** Use kernels that solve what subdomains leave to their cluster from now on, after Outcome_WholeCluster.
      *  @return whether they were not used before */
     bool takeWhole() {
         return launches.takeWhole();
@@ -45,9 +45,9 @@ public:
     int numSharedFactors() const {
         return sharedFactors;
     }
-    /** Number of clusters that several thread blocks solve in overlapping parts. */
-    int numClustersInParts() const {
-        return clustersInParts;
+    /** Number of clusters that several thread blocks solve in overlapping subdomains. */
+    int numClustersInSubdomains() const {
+        return clustersInSubdomains;
     }
     /** Whether a program for this tolerance has floats in its solves: numbers.cc. */
     static bool isCoarse(double tolerance) {
@@ -90,7 +90,7 @@ private:
     Subdomains subdomains;
     BorderRows border;
     std::map<std::string, Launch> afterwards;
-    int sharedFactors = 0, clustersInParts = 0;
+    int sharedFactors = 0, clustersInSubdomains = 0;
     double launchTime = 0;
 };
 

@@ -14,7 +14,7 @@ namespace ConstraintPlugin {
 namespace {
 
 /** Turns that the blocks of a launch take with what does not wait for others, at most. In larger systems small clusters
- *  have a launch of their own: more of their blocks fit on a multiprocessor than of those of parts. */
+ *  have a launch of their own: more of their blocks fit on a multiprocessor than of those of subdomains. */
 constexpr int mostTurns = 4;
 
 int divided(int count, int by) {
@@ -47,9 +47,9 @@ SharedLaunch::SharedLaunch(const ProgramFrame& frame, const SmallClusters& small
     : frame(frame), small(small), clusters(clusters), subdomains(subdomains) {
     if (!frame.device.hasNamespaces())
         return;
-    addParts();
-    const bool hasParts = !shares.empty();
-    const bool isFull = together > 1 && hasParts && frame.device.blocksInSharedMemory(sharedBytes) < together;
+    addSubdomains();
+    const bool hasSubdomains = !shares.empty();
+    const bool isFull = together > 1 && hasSubdomains && frame.device.blocksInSharedMemory(sharedBytes) < together;
     addOthers();
     place(frame.device.cooperatingBlocks() * together);
     if (isFull || shares.size() < 2)
@@ -60,19 +60,19 @@ bool SharedLaunch::has(const ConstraintTables::Range* range) const {
     return std::any_of(shares.begin(), shares.end(), [&](const Share& share) { return share.range == range; });
 }
 
-/** Several blocks share a multiprocessor where all parts can; then the largest blocks decide. */
-void SharedLaunch::addParts() {
-    vector<const ConstraintTables::Range*> parts;
+/** Several blocks share a multiprocessor where all subdomains can; then the largest blocks decide. */
+void SharedLaunch::addSubdomains() {
+    vector<const ConstraintTables::Range*> ranges;
     int largestBlock = 0, fewest = maxBlockSize;
     for (const ConstraintTables::Range& range : frame.tables.ranges)
-        if (range.group == ThreadGroupKind::Part && !range.isJoined && !range.isAtBorder &&
+        if (range.group == ThreadGroupKind::Subdomain && !range.isJoined && !range.isAtBorder &&
             subdomains.waitsIn(range, clusters.groupOf(range))) {
-            parts.push_back(&range);
+            ranges.push_back(&range);
             fewest = std::min(fewest, clusters.groupOf(range).together);
         }
-    for (const ConstraintTables::Range* range : parts)
+    for (const ConstraintTables::Range* range : ranges)
         largestBlock = std::max(largestBlock, clusters.groupOf(*range, 0, fewest).blockSize);
-    for (const ConstraintTables::Range* range : parts) {
+    for (const ConstraintTables::Range* range : ranges) {
         const ThreadGroup group = clusters.groupOf(*range, largestBlock, fewest);
         if (group.blockSize != largestBlock || group.together != fewest || !subdomains.waitsIn(*range, group))
             continue;
@@ -86,7 +86,7 @@ void SharedLaunch::addParts() {
 }
 
 void SharedLaunch::addOthers() {
-    const bool hasParts = !shares.empty();
+    const bool hasSubdomains = !shares.empty();
     for (const ConstraintTables::Range& range : frame.tables.ranges)
         if (range.group == ThreadGroupKind::Thread && !range.isJoined && !range.isAtBorder)
             shares.push_back({&range, clusters.groupOf(range), GeneralClusters::prefixOf(range.group), range.first,
@@ -96,35 +96,35 @@ void SharedLaunch::addOthers() {
         return;
     shares.push_back(
         {nullptr, {}, SmallClusters::prefix, blocks.first, blocks.last, 0, divided(blocks.threads(), blockSize)});
-    if (hasParts) // in memory without a declared size, as that of parts
+    if (hasSubdomains) // in memory without a declared size, as that of subdomains
         sharedBytes = std::max(sharedBytes, blockSize * small.shownBytes());
 }
 
-/** Parts come first, one block after the other. What does not wait for others takes turns in the blocks that have none,
- *  or, if these are too few, in all; then the first blocks come to it when they are done with their parts.
+/** Subdomains come first, one block after the other. What does not wait for others takes turns in the blocks that have
+ * none, or, if these are too few, in all; then the first blocks come to it when they are done with their subdomains.
  *  @param atOnce  blocks that fit on the device, which those that wait for each other have to */
 void SharedLaunch::place(int atOnce) {
-    const auto wanted = [&](bool ofParts) {
+    const auto wanted = [&](bool ofSubdomains) {
         return std::accumulate(shares.begin(), shares.end(), 0, [&](int sum, const Share& share) {
-            return share.isOfParts() == ofParts ? sum + share.numBlocks : sum;
+            return share.isOfSubdomains() == ofSubdomains ? sum + share.numBlocks : sum;
         });
     };
-    const bool hasParts = wanted(true) > 0;
-    while (hasParts && wanted(false) > 0 && wanted(true) + wanted(false) > mostTurns * atOnce)
+    const bool hasSubdomains = wanted(true) > 0;
+    while (hasSubdomains && wanted(false) > 0 && wanted(true) + wanted(false) > mostTurns * atOnce)
         shares.pop_back();
     const int all = isCooperative ? std::min(wanted(true) + wanted(false), atOnce) : wanted(true) + wanted(false),
-              ofParts = std::min(wanted(true), all), others = all - ofParts;
+              ofSubdomains = std::min(wanted(true), all), others = all - ofSubdomains;
     const bool isApart = others > 0 && wanted(false) <= 2 * mostTurns * others;
     numBlocks = all;
     int next = 0;
     for (Share& share : shares) {
-        const bool staysApart = isApart && !share.isOfParts();
+        const bool staysApart = isApart && !share.isOfSubdomains();
         const int room = staysApart ? others : all;
         share.numBlocks = std::min(share.numBlocks, room);
         const bool beginsAgain = next + share.numBlocks > all;
         takesTurns = takesTurns || beginsAgain;
         if (beginsAgain && staysApart)
-            next = ofParts;
+            next = ofSubdomains;
         share.firstBlock = next % all;
         next += share.numBlocks;
     }
@@ -137,7 +137,7 @@ string SharedLaunch::shareText(int number, const vector<StageText>& stages, cons
                                           {"ALL_BLOCKS", to_string(numBlocks)},
                                           {"BLOCKS", to_string(share.numBlocks)},
                                           {"THREADS", to_string(blockSize)}});
-    if (share.isOfParts())
+    if (share.isOfSubdomains())
         text += subdomains.text(stages, *share.range, share.group, set, hasWhole, Subdomains::Role::All, true);
     else if (share.range != nullptr)
         text += clusters.text(stages, *share.range, share.group, set, true);

@@ -9,9 +9,9 @@
 namespace ConstraintPlugin {
 
 /** One launch for clusters that different solvers have, on devices whose kernel texts are C++: a stage then takes as
- *  long as the slowest of them, not their sum. It has clusters in parts, those of single threads and small ones, none
- * of them with joined bodies or at the border; or nothing where that is less than two of them. Shares are side by side;
- *  where that makes more blocks than fit, those that follow begin again with the first block, which comes to them
+ *  long as the slowest of them, not their sum. It has clusters in subdomains, those of single threads and small ones,
+ * none of them with joined bodies or at the border; or nothing where that is less than two of them. Shares are side by
+ * side; where that makes more blocks than fit, those that follow begin again with the first block, which comes to them
  * later. */
 class SharedLaunch {
 public:
@@ -29,11 +29,11 @@ private:
         std::string name;                     ///< of its functions
         int first, last;                      ///< of its clusters, or blocks of small clusters
         int firstBlock, numBlocks;
-        bool isOfParts() const {
-            return range != nullptr && range->group == ThreadGroupKind::Part;
+        bool isOfSubdomains() const {
+            return range != nullptr && range->group == ThreadGroupKind::Subdomain;
         }
     };
-    void addParts();
+    void addSubdomains();
     void addOthers();
     void place(int atOnce);
     /** A share's functions in a namespace of their own. */

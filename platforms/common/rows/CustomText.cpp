@@ -137,19 +137,19 @@ string localCustomText(const ConstraintSet& set) {
         if (form.centroids != nullptr || form.pairs != nullptr)
             continue;
         const string common = form.common("e.firstParameter"), &name = form.name;
-        start += form.begin() + form.each("x[s] = pointOf(part, e, s);") + "        " + name + "(x, " + common +
-                 ", y);\n" + form.each("*squares += startElement(part, e.firstElement + s, y[s]);") +
-                 "        return " + name + "Rate(x, " + common + ");\n    }\n";
-        evaluate += form.begin() + form.each("x[s] = displacedPoint(part, e, s);") +
+        start += form.begin() + form.each("x[s] = pointOf(sub, e, s);") + "        " + name + "(x, " + common +
+                 ", y);\n" + form.each("*squares += startElement(sub, e.firstElement + s, y[s]);") + "        return " +
+                 name + "Rate(x, " + common + ");\n    }\n";
+        evaluate += form.begin() + form.each("x[s] = displacedPoint(sub, e, s);") +
                     "        const mixed sigma = " + name + "(x, " + common + ", y);\n" +
-                    form.each("part.g[AT_GRADIENT + e.firstElement + s] = sizedVector(y[s], 0);") +
+                    form.each("sub.g[AT_GRADIENT + e.firstElement + s] = sizedVector(y[s], 0);") +
                     "        return sigma;\n    }\n";
     }
-    const string parameters = "LocalPart part, ExpressionLocal e, StepState stepState";
+    const string parameters = "LocalSubdomain sub, ExpressionLocal e, StepState stepState";
     return "/** Set the gradient at the start, and add the square of its length. @return d sigma/dt at fixed positions "
            "*/\n" +
            function("startCustomLocal", parameters + ", float* squares", "e.form", start) +
-           "/** sigma with the corrections of all parts. Its gradient is set. */\n" +
+           "/** sigma with the corrections of all subdomains. Its gradient is set. */\n" +
            function("evaluateCustomLocal", parameters, "e.form", evaluate);
 }
 

@@ -96,7 +96,7 @@ DEVICE mixed3 velocityOf(const Arguments* a, int slot) {
     } else if (a->slotParticle[slot] >= a->numParticles)
         return velocityOfNode(a, a->slotParticle[slot]);
 #endif
-#if IS_PART
+#if IS_SUBDOMAIN
     const int place = NODE_OF(slot) - a->firstPlace;
     if (place < 0) // immovable
         return make_mixed3(0, 0, 0);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 // needs: threadGroups.cc
 // needs if HAS_ROWS: residuals.cc
-// The solves of a time step, as clusters (clusters.cc) and their parts (subdomains.cc) take part in them. describe_<solve>() says
-// what a solve is, setOffset_<solve>() what is constant in a row, measure_<solve>() what is measured in a row,
-// judge_<solve>() what follows from that for the solve, and report_<solve>() what is reported in the end.
+// The solves of a time step, as clusters (clusters.cc) and their subdomains (subdomains.cc) take part in them.
+// describe_<solve>() says what a solve is, setOffset_<solve>() what is constant in a row, measure_<solve>() what is measured in
+// a row, judge_<solve>() what follows from that for the solve, and report_<solve>() what is reported in the end.
 
 /** What a solve is. */
 typedef struct {

@@ -37,7 +37,7 @@
 #define GROUP_BOUNDS __attribute__((reqd_work_group_size(BLOCK_SIZE, 1, 1)))
 #if SHARED_FLOATS > 0
 #define DECLARE_NUMBERS                                                                                                \
-    LOCAL long4 memory[SHARED_FLOATS / 8 + 1]; /* vectors, because parts keep these there, too */                      \
+    LOCAL long4 memory[SHARED_FLOATS / 8 + 1]; /* vectors, because subdomains keep these there, too */                 \
     LOCAL_ARG float* numbers = (LOCAL_ARG float*) memory;
 #else
 #define DECLARE_NUMBERS LOCAL_ARG float* numbers = 0;
@@ -85,9 +85,9 @@
 /** Memory of a block. */
 typedef struct {
     const Arguments* arguments;
-    LOCAL_ARG Report* reports; // [BLOCK_SIZE]; in CUDA where a part in shared memory has numbers
+    LOCAL_ARG Report* reports; // [BLOCK_SIZE]; in CUDA where a subdomain in shared memory has numbers
     LOCAL_ARG int* least;
-    LOCAL_ARG int* notes; // of parts: subdomainExchange.cc
+    LOCAL_ARG int* notes; // of subdomains: subdomainExchange.cc
     LOCAL_ARG float* numbers; // [SHARED_FLOATS]
 } SharedMemory;
 

@@ -28,7 +28,7 @@ struct Launch {
     std::string name; ///< of the kernel
     int threads = 0, blockSize = 64;
     int first = 0, last = 0; ///< of what it is for, as a range of general clusters
-    int round = 0;           ///< of parts, if a launch is a round
+    int round = 0;           ///< of subdomains, if a launch is a round
     OpenMM::ComputeKernel kernel = nullptr;
 };
 
@@ -47,7 +47,7 @@ public:
     void execute(Launch& launch, int number);
     void execute(const std::string& stage, int number);
 
-    /** Remember a program that leaves out what parts of clusters leave to the whole, and its text with that. */
+    /** Remember a program that leaves out what subdomains of clusters leave to the whole, and its text with that. */
     Program addWithoutWhole(const Program& program, const std::string& textWithWhole);
     /** Compile those texts from now on. @return whether they were not before */
     bool takeWhole();

@@ -11,11 +11,11 @@
  *  they were before a solve for accelerations, whose impulses are not added to them. */
 enum { POSITIONS, VELOCITIES, ACCELERATIONS, RESPONSES, GIVEN_VELOCITIES };
 
-// Where what a solve changes is: a part of a cluster has its own copies of nodes (ConstraintTables::slotNode). Texts without
-// clusters do not define IS_PART.
-#if IS_PART
+// Where what a solve changes is: a subdomain of a cluster has its own copies of nodes (ConstraintTables::slotNode). Texts
+// without clusters do not define IS_SUBDOMAIN.
+#if IS_SUBDOMAIN
 #define NODE_OF(slot) a->slotNode[slot]
-#define IS_WHOLE(c) (a->partsOfCluster[c].z == (c))
+#define IS_WHOLE(c) (a->subdomainsOfCluster[c].z == (c))
 #else
 #define NODE_OF(slot) a->slotParticle[slot]
 #define IS_WHOLE(c) true

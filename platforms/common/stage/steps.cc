@@ -3,7 +3,7 @@
 // needs: state.cc, normalNumbers.cc
 // Operations of a time step on each particle, between solves. Each integrator's step defines their order
 // (CommonSteps.cpp). Immovable particles are not written back. Before the first solve of a stage, only operations that
-// are called keep... write to other arrays: parts of clusters do all the others on particles that they do not own, too.
+// are called keep... write to other arrays: subdomains of clusters do all the others on particles that they do not own, too.
 
 /** Store the positions at which the stage computes gradients, for readings. */
 DEVICE void keepPositions(const Arguments* a, int i, Particle* p) {

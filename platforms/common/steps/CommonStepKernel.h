@@ -157,7 +157,7 @@ private:
     void takeForLast(OpenMM::ContextImpl& context);
     void returnToGiven(OpenMM::ContextImpl& context);
     /** Whether a step failed only because bordered rows need more turns than were launched, or because kernels could
-     * not solve what parts left to their cluster. From then on there are more turns, or kernels that can. */
+     * not solve what subdomains left to their cluster. From then on there are more turns, or kernels that can. */
     bool isReadyToRepeat(int code, int buffer);
     int readFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int launched,
                     const RunStart& start);

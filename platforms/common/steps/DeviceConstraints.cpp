@@ -85,7 +85,7 @@ void DeviceConstraints::initialize(const ConstraintSolver& given, std::function<
 // ---- the program ----------------------------------------------------------------------------------------------------
 
 void DeviceConstraints::requireMemory(const ProgramKind& kind) const {
-    ArraySizes sizes(*solver, kind.smallInRegisters, GroupSizes::usesParts(cc));
+    ArraySizes sizes(*solver, kind.smallInRegisters, GroupSizes::usesSubdomains(cc));
     takeStages(sizes, kind.stages, kind.moments, cc);
     requireDeviceMemory(*device, *solver, sizes);
 }
@@ -218,8 +218,8 @@ string DeviceConstraints::describeSolvers() const {
     string text = ConstraintPlugin::describeSolvers(*solver);
     if (program != nullptr && program->numSharedFactors() > 0)
         text += ", " + to_string(program->numSharedFactors()) + " in shared memory";
-    if (program != nullptr && program->numClustersInParts() > 0)
-        text += ", " + to_string(program->numClustersInParts()) + " in overlapping parts";
+    if (program != nullptr && program->numClustersInSubdomains() > 0)
+        text += ", " + to_string(program->numClustersInSubdomains()) + " in overlapping subdomains";
     return text;
 }
 

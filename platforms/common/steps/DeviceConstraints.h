@@ -119,7 +119,7 @@ public:
         return isSinglePrecision() ? 1e-6 : 0;
     }
     Centroids centroids() const;
-    /** "MatrixInversion (sparse LDLT), 2 in overlapping parts" */
+    /** "MatrixInversion (sparse LDLT), 2 in overlapping subdomains" */
     std::string describeSolvers() const;
 
     const std::unique_ptr<Device> device;

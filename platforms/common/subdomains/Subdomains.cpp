@@ -43,38 +43,38 @@ vector<string> withoutNotes(vector<string> operations) {
     return operations;
 }
 
-/** Whether parts in shared memory have a solve (subdomainDistances.cc): those of each step, but for accelerations,
+/** Whether subdomains in shared memory have a solve (subdomainDistances.cc): those of each step, but for accelerations,
  * which need many digits. */
-bool isOfLocalParts(const string& solve) {
+bool isOfLocalSubdomains(const string& solve) {
     return solve == "solvePositions" || solve == "solveVelocities" || solve == "solveHeatedVelocities";
 }
 
 bool isLocal(const ThreadGroup& group, const string& solve) {
-    return group.isLocal && isOfLocalParts(solve);
+    return group.isLocal && isOfLocalSubdomains(solve);
 }
 
 bool areLocal(const ThreadGroup& group, const vector<string>& solves) {
-    return group.isLocal && std::all_of(solves.begin(), solves.end(), isOfLocalParts);
+    return group.isLocal && std::all_of(solves.begin(), solves.end(), isOfLocalSubdomains);
 }
 
 } // namespace
 
 bool Subdomains::waitsIn(const ConstraintTables::Range& range, const ThreadGroup& group) const {
-    const vector<ConstraintTables::Int4>& partsOfCluster = frame.tables.partsOfCluster;
-    int mostParts = 0; // of a cluster
+    const vector<ConstraintTables::Int4>& subdomainsOfCluster = frame.tables.subdomainsOfCluster;
+    int mostSubdomains = 0; // of a cluster
     for (int c = range.first; c < range.last; c++)
-        mostParts = std::max(mostParts, partsOfCluster[c][1] - partsOfCluster[c][0]);
+        mostSubdomains = std::max(mostSubdomains, subdomainsOfCluster[c][1] - subdomainsOfCluster[c][0]);
     const int atOnce = frame.device.cooperatingBlocks();
     return !range.isSplit ||
-           (atOnce > 1 && mostParts <= atOnce * group.together && TestHooks::launches.valueOr(0) == 0);
+           (atOnce > 1 && mostSubdomains <= atOnce * group.together && TestHooks::launches.valueOr(0) == 0);
 }
 
-/** Blocks that wait for each other are on the device together, and take parts in turn, c, c + blocks, .... A cluster
- *  has no more parts than there are blocks, so all of the first one that is not solved yet are taken. */
+/** Blocks that wait for each other are on the device together, and take subdomains in turn, c, c + blocks, .... A
+ * cluster has no more subdomains than there are blocks, so all of the first one that is not solved yet are taken. */
 int Subdomains::blocksOf(const ConstraintTables::Range& range, const ThreadGroup& group) const {
-    const int numParts = range.last - range.first;
+    const int numSubdomains = range.last - range.first;
     const bool isLimited = range.isSplit && waitsIn(range, group);
-    return isLimited ? std::min(numParts, frame.device.cooperatingBlocks() * group.together) : numParts;
+    return isLimited ? std::min(numSubdomains, frame.device.cooperatingBlocks() * group.together) : numSubdomains;
 }
 
 bool Subdomains::continues(const SplitStage& stage, std::size_t k, const Form& form) {
@@ -122,16 +122,16 @@ void Subdomains::addStage(ProgramText& text, const SplitStage& stage, std::size_
 }
 
 void Subdomains::addWaitingKernel(const SplitStage& stage, const Form& form, const AddKernel& addKernel) const {
-    string body = "        PartState state;\n        Solve last;\n";
+    string body = "        SubdomainState state;\n        Solve last;\n";
     for (std::size_t k = 0; k < stage.solves.size(); k++) {
         if (k > 0 && !continues(stage, k, form))
-            body += "        WAIT_FOR_PARTS(c)\n";
+            body += "        WAIT_FOR_SUBDOMAINS(c)\n";
         const string name = stage.nameOf((int) k);
         body += isLocal(form.group, stage.solves[k])
                     ? "        runLocal_" + name + "(a, c, isStopped, &last, &state SHARED_ARGUMENT);\n"
                     : "        run_" + name + "(a, c SHARED_ARGUMENT);\n";
     }
-    // Parts in shared memory ask for failures when their particles have come.
+    // Subdomains in shared memory ask for failures when their particles have come.
     addKernel(stage.name, body,
               areLocal(form.group, stage.solves)
                   ? "    const bool isStopped = hasFailed(a);\n"
@@ -155,9 +155,9 @@ string Subdomains::text(const vector<StageText>& stages, const ConstraintTables:
         .define("LARGEST_RATIO", "(" + std::to_string(cut.mostPercent) + " / 100.0f)")
         .define("KEEPS_FACTOR", !TestHooks::launches.isSet())
         .define("LAST_GAIN", TestHooks::last.isSet() ? 0 : 8)
-        .define("SOLVES_WHOLE", TestHooks::onlyParts.isSet() ? 0 : 1);
+        .define("SOLVES_WHOLE", TestHooks::onlySubdomains.isSet() ? 0 : 1);
     if (group.isLocal) {
-        const ConstraintTables::PartTable& table = frame.tables.layouts.at(range.first);
+        const ConstraintTables::SubdomainTable& table = frame.tables.layouts.at(range.first);
         text.define(table.layout.definitions())
             .define("FIRST_TABLE", table.first)
             .provide("subdomainExpressions.cc",
@@ -171,8 +171,8 @@ string Subdomains::text(const vector<StageText>& stages, const ConstraintTables:
     for (const SplitStage& stage : split)
         for (std::size_t k = 0; k < stage.solves.size(); k++)
             addStage(text, stage, k, form);
-    // There may be fewer blocks than parts: of blocks that wait for each other, and with OpenCL, where OpenMM launches
-    // no more than fill a device.
+    // There may be fewer blocks than subdomains: of blocks that wait for each other, and with OpenCL, where OpenMM
+    // launches no more than fill a device.
     const AddKernel addKernel = [&](const string& name, const string& body, const string& begin) {
         text.add(frame.kernelText(
             isShare, prefixOf(role) + "_" + name, "GROUP_BOUNDS ", "    DECLARE_SHARED_MEMORY\n",
@@ -233,7 +233,7 @@ void Subdomains::add(const vector<StageText>& stages, const ConstraintTables::Ra
     ofOthers.sharedFloats = ofOthers.argumentsAt() + frame.arguments.floats();
     vector<StageText> local, others;
     for (const StageText& stage : stages) {
-        const bool anyIsLocal = std::any_of(stage.steps.begin(), stage.steps.end(), isOfLocalParts);
+        const bool anyIsLocal = std::any_of(stage.steps.begin(), stage.steps.end(), isOfLocalSubdomains);
         (anyIsLocal ? local : others).push_back(stage);
     }
     addLaunches(others, range, ofOthers, set, Role::All);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // needs: rows.cc
-// How angles and dihedrals in a part change with bond vectors, as `number`s (subdomainAngles.cc), and their gradients in single
-// precision (subdomainJoints.cc).
+// How angles and dihedrals in a subdomain change with bond vectors, as `number`s (subdomainAngles.cc), and their gradients in
+// single precision (subdomainJoints.cc).
 
 /** By how much q changes where its sine and cosine do by ds and dc. */
 DEVICE number changeOfAngle(number sine, number cosine, number ds, number dc) {

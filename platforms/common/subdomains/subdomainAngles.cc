@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // needs: subdomains.cc, subdomainLocal.cc, subdomainAngleChanges.cc
-// Angles and dihedrals in a part (subdomainLocal.cc). They have an element for each particle, behind the rows, and threads of
-// their own from the block's end, so that no warp evaluates rows of two kinds if there is room. What corrections change is computed in
-// `number` from the changes of bond vectors, as for distances: it is as precise, relative to these.
+// Angles and dihedrals in a subdomain (subdomainLocal.cc). They have an element for each particle, behind the rows, and threads
+// of their own from the block's end, so that no warp evaluates rows of two kinds if there is room. What corrections change is
+// computed in `number` from the changes of bond vectors, as for distances: it is as precise, relative to these.
 
 /** Each kind has its warps: n is an angle of this warp's kind. */
 #define EACH_ANGLE(n)                                                                                                  \
     EACH_FROM_END(thread, THREADS_BEFORE_ANGLES, THREADS_FOR_ANGLES)                                                   \
-    for (int n = thread % THREADS_FOR(PART_ANGLES), once = 0; once < 1 && isAngleOf(part, n, thread); once++)
+    for (int n = thread % THREADS_FOR(SUBDOMAIN_ANGLES), once = 0; once < 1 && isAngleOf(sub, n, thread); once++)
 
 #define EACH_OF_ANGLE(angle, s)                                                                                        \
     for (int s = 0; s < 4; s++)                                                                                        \
@@ -23,8 +23,8 @@ typedef struct {
     int places[4];
 } AngleLocal;
 
-DEVICE AngleLocal angleAt(LocalPart part, int n) {
-    const int4 numbers = ((LOCAL_ARG const int4*) (part.s + AT_ANGLE))[n];
+DEVICE AngleLocal angleAt(LocalSubdomain sub, int n) {
+    const int4 numbers = ((LOCAL_ARG const int4*) (sub.s + AT_ANGLE))[n];
     AngleLocal angle;
     angle.row = LOW(numbers.x);
     angle.kind = HIGH(numbers.x);
@@ -38,8 +38,8 @@ DEVICE AngleLocal angleAt(LocalPart part, int n) {
 }
 
 /** Whether n is an angle that one of these threads has, counted from the block's end. */
-DEVICE bool isAngleOf(LocalPart part, int n, int thread) {
-    return n < NUM_ANGLES && angleAt(part, n).kind == RowKind_Angle + thread / THREADS_FOR(PART_ANGLES);
+DEVICE bool isAngleOf(LocalSubdomain sub, int n, int thread) {
+    return n < NUM_ANGLES && angleAt(sub, n).kind == RowKind_Angle + thread / THREADS_FOR(SUBDOMAIN_ANGLES);
 }
 
 /** Sine and cosine of q, times a factor, and its gradient at each particle. */
@@ -61,32 +61,32 @@ DEVICE void angleGradients(int kind, const mixed3* b, mixed* sine, mixed* cosine
 /** By so much an angle without corrections and its change round, relative to changes of its bonds: docs/theory/solving.md. */
 #define ANGLE_ROUNDING 1.97e-6f
 
-DEVICE number3 angleBond(LocalPart part, int n, int s) {
-    LOCAL_ARG const number* x = part.r + AT_ANGLE_BOND + 3 * n + s;
-    return make_number3(x[0], x[3 * PART_ANGLES], x[6 * PART_ANGLES]);
+DEVICE number3 angleBond(LocalSubdomain sub, int n, int s) {
+    LOCAL_ARG const number* x = sub.r + AT_ANGLE_BOND + 3 * n + s;
+    return make_number3(x[0], x[3 * SUBDOMAIN_ANGLES], x[6 * SUBDOMAIN_ANGLES]);
 }
 
-/** -sigma of an angle that the part solves, with the gradient. @param isCorrected  whether there are corrections */
+/** -sigma of an angle that the subdomain solves, with the gradient. @param isCorrected  whether there are corrections */
 DEVICE void evaluateAngleLocal(const Solve* solve, int n, bool isCorrected, Worst* worst SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
-    const AngleLocal angle = angleAt(part, n);
+    const LocalSubdomain sub = localSubdomain(shared);
+    const AngleLocal angle = angleAt(sub, n);
     const int k = angle.row;
     if (k >= NUM_SOLVED)
         return;
     number sigma, value, rounding = 0;
     if (solve->what == POSITIONS) {
         if (isCorrected)
-            rounding = spreadOfElements(part, k);
-        LOCAL_ARG const number* free = part.r + AT_ANGLE_FREE + 3 * n; // sine and cosine without corrections, and sigma
+            rounding = spreadOfElements(sub, k);
+        LOCAL_ARG const number* free = sub.r + AT_ANGLE_FREE + 3 * n; // sine and cosine without corrections, and sigma
         number3 b[3], d[3], G[5]; // of bonds, between two that are zero
         number change = 0, steepness = 0, changes = 0;
         G[0] = G[3] = G[4] = make_number3(0, 0, 0);
 #pragma unroll
         EACH_BOND_OF_ANGLE(angle, s) {
-            const number4 first = part.n[AT_IMPULSE + angle.places[s]];
-            const number4 second = part.n[AT_IMPULSE + angle.places[s + 1]];
+            const number4 first = sub.n[AT_IMPULSE + angle.places[s]];
+            const number4 second = sub.n[AT_IMPULSE + angle.places[s + 1]];
             d[s] = make_number3(first.x - second.x, first.y - second.y, first.z - second.z);
-            b[s] = angleBond(part, n, s);
+            b[s] = angleBond(sub, n, s);
             changes += sqrt(dot(d[s], d[s]) / dot(b[s], b[s]));
         }
 #define ANGULAR(Name, name, numParticles, range)                                                                       \
@@ -96,88 +96,88 @@ DEVICE void evaluateAngleLocal(const Solve* solve, int n, bool isCorrected, Wors
 #undef ANGULAR
 #pragma unroll
         EACH_OF_ANGLE(angle, s)
-            part.g[AT_GRADIENT + angle.firstElement + s] = floatsOf(G[s + 1] - G[s]);
+            sub.g[AT_GRADIENT + angle.firstElement + s] = floatsOf(G[s + 1] - G[s]);
         rounding += ANGLE_ROUNDING / SUM_ROUNDING * steepness * changes;
         sigma = free[2] + change;
-        value = part.m[AT_LENGTH + k] + sigma;
+        value = sub.m[AT_LENGTH + k] + sigma;
         if (fabs(value) > 3.14f)
             value = wrapResidual(angle.kind, value);
     } else
-        sigma = value = rateOfElements(part, k, isCorrected, &rounding);
-    number error = fabs(sigma) * part.r[AT_SCALE + k];
+        sigma = value = rateOfElements(sub, k, isCorrected, &rounding);
+    number error = fabs(sigma) * sub.r[AT_SCALE + k];
 #if IS_NARROWER
-    error += SUM_ROUNDING * part.r[AT_SCALE + k] * rounding;
+    error += SUM_ROUNDING * sub.r[AT_SCALE + k] * rounding;
 #endif
-    part.f[AT_RIGHT_SIDE + k] = -sigma;
-    noteError(worst, part, k, error, value);
+    sub.f[AT_RIGHT_SIDE + k] = -sigma;
+    noteError(worst, sub, k, error, value);
 }
 
 /** A bond vector of an angle at the start. */
-DEVICE mixed3 startBondOf(LocalPart part, AngleLocal angle, int s, StepState stepState) {
-    const mixed3 b = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s]) -
-                     vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s + 1]);
-    return part.m[AT_INVERSE_LENGTH + angle.row] != 0 ? minimumImage(b, stepState) : b;
+DEVICE mixed3 startBondOf(LocalSubdomain sub, AngleLocal angle, int s, StepState stepState) {
+    const mixed3 b = vectorAt(sub.m + AT_POSITION, SUBDOMAIN_ALL_PLACES, angle.places[s]) -
+                     vectorAt(sub.m + AT_POSITION, SUBDOMAIN_ALL_PLACES, angle.places[s + 1]);
+    return sub.m[AT_INVERSE_LENGTH + angle.row] != 0 ? minimumImage(b, stepState) : b;
 }
 
 /** Take the present positions as the start of an angle. */
 DEVICE void startAngleLocal(const Arguments* a, const Solve* solve, int n, Worst* worst SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
+    const LocalSubdomain sub = localSubdomain(shared);
     const StepState stepState = stepStateOf(a, a->time);
-    const AngleLocal angle = angleAt(part, n);
-    const int k = angle.row, row = part.i[AT_FIRST_ROW] + k;
+    const AngleLocal angle = angleAt(sub, n);
+    const int k = angle.row, row = sub.i[AT_FIRST_ROW] + k;
     mixed3 b[3], gradients[4];
     mixed sine, cosine, rate = 0;
     float squares = 0;
 #pragma unroll
     EACH_BOND_OF_ANGLE(angle, s) {
-        b[s] = startBondOf(part, angle, s, stepState);
+        b[s] = startBondOf(sub, angle, s, stepState);
     }
     angleGradients(angle.kind, b, &sine, &cosine, gradients);
 #pragma unroll
     EACH_OF_ANGLE(angle, s) {
-        squares += startElement(part, angle.firstElement + s, gradients[s]);
+        squares += startElement(sub, angle.firstElement + s, gradients[s]);
         if (solve->what == VELOCITIES)
-            rate += dot(gradients[s], vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, angle.places[s]));
+            rate += dot(gradients[s], vectorAt(sub.m + AT_VELOCITY, SUBDOMAIN_ALL_PLACES, angle.places[s]));
     }
     if (k >= NUM_SOLVED)
         return;
-    part.r[AT_SCALE + k] = a->rowInverseScale[row] * (solve->what == POSITIONS ? 1 : solve->timeScale);
+    sub.r[AT_SCALE + k] = a->rowInverseScale[row] * (solve->what == POSITIONS ? 1 : solve->timeScale);
     if (solve->workStage >= 0)
-        workRatesOf(a)[solve->workStage * a->numRows + row] = -part.m[AT_RATE + k];
+        workRatesOf(a)[solve->workStage * a->numRows + row] = -sub.m[AT_RATE + k];
     if (solve->what == VELOCITIES)
-        part.m[AT_RATE + k] = rate - part.m[AT_RATE + k];
+        sub.m[AT_RATE + k] = rate - sub.m[AT_RATE + k];
     else {
-        sineCosine(wrapResidual(angle.kind, part.m[AT_LENGTH + k]), &sine, &cosine);
-        part.m[AT_ANGLE_TARGET + 2 * n] = sine;
-        part.m[AT_ANGLE_TARGET + 2 * n + 1] = cosine;
+        sineCosine(wrapResidual(angle.kind, sub.m[AT_LENGTH + k]), &sine, &cosine);
+        sub.m[AT_ANGLE_TARGET + 2 * n] = sine;
+        sub.m[AT_ANGLE_TARGET + 2 * n + 1] = cosine;
     }
     if (!(squares < INFINITE_ERROR)) // three particles on a line have no gradient
         noteWorst(worst, row, squares, squares);
 }
 
-/** Find an angle that the part solves without corrections: bonds, sine, cosine and sigma. */
+/** Find an angle that the subdomain solves without corrections: bonds, sine, cosine and sigma. */
 DEVICE void findFreeAngle(const Arguments* a, int n SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
+    const LocalSubdomain sub = localSubdomain(shared);
     const StepState stepState = stepStateOf(a, a->time);
-    const AngleLocal angle = angleAt(part, n);
+    const AngleLocal angle = angleAt(sub, n);
     const int k = angle.row;
     if (k >= NUM_SOLVED)
         return;
-    LOCAL_ARG number* x = part.r + AT_ANGLE_BOND + 3 * n;
+    LOCAL_ARG number* x = sub.r + AT_ANGLE_BOND + 3 * n;
     mixed3 b[3], unused[4];
     mixed sine, cosine;
 #pragma unroll
     EACH_BOND_OF_ANGLE(angle, s) {
-        b[s] = startBondOf(part, angle, s, stepState);
-        b[s] = b[s] + (vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, angle.places[s]) -
-                       vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, angle.places[s + 1]));
+        b[s] = startBondOf(sub, angle, s, stepState);
+        b[s] = b[s] + (vectorAt(sub.m + AT_DISPLACEMENT, SUBDOMAIN_ALL_PLACES, angle.places[s]) -
+                       vectorAt(sub.m + AT_DISPLACEMENT, SUBDOMAIN_ALL_PLACES, angle.places[s + 1]));
         x[s] = b[s].x;
-        x[s + 3 * PART_ANGLES] = b[s].y;
-        x[s + 6 * PART_ANGLES] = b[s].z;
+        x[s + 3 * SUBDOMAIN_ANGLES] = b[s].y;
+        x[s + 6 * SUBDOMAIN_ANGLES] = b[s].z;
     }
     angleGradients(angle.kind, b, &sine, &cosine, unused);
-    part.r[AT_ANGLE_FREE + 3 * n] = sine;
-    part.r[AT_ANGLE_FREE + 3 * n + 1] = cosine;
-    part.r[AT_ANGLE_FREE + 3 * n + 2] = fromTarget(angle.kind, sine, cosine, part.m[AT_LENGTH + k],
-                                                   part.m[AT_ANGLE_TARGET + 2 * n], part.m[AT_ANGLE_TARGET + 2 * n + 1]);
+    sub.r[AT_ANGLE_FREE + 3 * n] = sine;
+    sub.r[AT_ANGLE_FREE + 3 * n + 1] = cosine;
+    sub.r[AT_ANGLE_FREE + 3 * n + 2] = fromTarget(angle.kind, sine, cosine, sub.m[AT_LENGTH + k],
+                                                  sub.m[AT_ANGLE_TARGET + 2 * n], sub.m[AT_ANGLE_TARGET + 2 * n + 1]);
 }

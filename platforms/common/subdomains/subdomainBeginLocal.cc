@@ -1,22 +1,22 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // needs: subdomainExchange.cc
-// The begin of a stage, as in subdomainStage.cc, for a part in shared memory (subdomainDistances.cc): particles stay there during the
-// solve, and for the next one (subdomainNextLocal.cc).
+// The begin of a stage, as in subdomainStage.cc, for a subdomain in shared memory (subdomainDistances.cc): particles stay there
+// during the solve, and for the next one (subdomainNextLocal.cc).
 
 /** Until the next barrier a thread may read what is here of all particles, but only of its own rows.
  *  @param keepsNotes  whether operations that only write are done
  *  @param isStopped   whether an earlier launch failed: asked before anything is written, since particles come as fast */
-DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const Solve* solve, PartState* state, bool keepsNotes,
+DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const Solve* solve, SubdomainState* state, bool keepsNotes,
                                  bool isStopped SHARED_PARAMETER) {
     GLOBAL const int* particles = tableOf(a, c) + AT_PARTICLE;
     int numbers[PARTICLES_AHEAD];
 #pragma unroll
     for (int turn = 0; turn < PARTICLES_AHEAD; turn++)
-        numbers[turn] = particles[min(THREAD_IN_GROUP + turn * BLOCK_SIZE, PART_ALL_PLACES - 1)];
+        numbers[turn] = particles[min(THREAD_IN_GROUP + turn * BLOCK_SIZE, SUBDOMAIN_ALL_PLACES - 1)];
     Reading reading;
     readCounts(a, c, &reading);
-    const int4 parts = a->partsOfCluster[c];
+    const int4 subdomains = a->subdomainsOfCluster[c];
     READS_COME_FIRST
     Particle ahead[PARTICLES_AHEAD]; // of any particle where there is none
 #pragma unroll
@@ -29,14 +29,14 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const Solve* solve, 
     state->isOver = state->isStopped = isStopped;
     if (isStopped)
         return newWorst();
-    state->firstPart = parts.x;
-    state->lastPart = parts.y;
+    state->firstSubdomain = subdomains.x;
+    state->lastSubdomain = subdomains.y;
     state->tolerance = toFloat(solve->tolerance);
     if (THREAD_IN_GROUP == 0)
         startNotes(shared.notes);
-    EACH_LOCAL(place, PART_ALL_PLACES, PART_ALL_PLACES) {
+    EACH_LOCAL(place, SUBDOMAIN_ALL_PLACES, SUBDOMAIN_ALL_PLACES) {
         const int number = READS_PARTICLES_AHEAD ? numbers[turn] : particles[place], i = PARTICLE_OF(number);
-        if (number < 0) // fewer than in other parts
+        if (number < 0) // fewer than in other subdomains
             continue;
 #if HAS_JOINTS
         if (i >= a->numParticles) {
@@ -51,7 +51,7 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const Solve* solve, 
             p.w = 0;
         } else {
             const bool isNoted = keepsNotes && (number & IS_MOVED) != 0;
-$BEFORE$#if PART_GLOBAL_ROWS
+$BEFORE$#if SUBDOMAIN_GLOBAL_ROWS
             takeParticleGeneral(a, c, a->particleStart[c] + place, &p);
 #endif
         }
@@ -60,10 +60,10 @@ $BEFORE$#if PART_GLOBAL_ROWS
 #if HAS_JOINTS
     takeBodiesLocal(a, c, solve SHARED_ARGUMENT);
 #endif
-#if PART_GLOBAL_ROWS
+#if SUBDOMAIN_GLOBAL_ROWS
     findGlobalStarts(a, c);
 #endif
-    state->firstStamp = a->partStamps[parts.x];
+    state->firstStamp = a->subdomainStamps[subdomains.x];
     keepTables(a, c, true, &reading SHARED_ARGUMENT);
     keepRows(a, solve->time, &reading SHARED_ARGUMENT);
     THREAD_GROUP_SYNC

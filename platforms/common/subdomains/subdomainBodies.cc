@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // needs: subdomains.cc, subdomainLocal.cc, points.cc
-// Joined rigid bodies of a part (subdomainLocal.cc), and joints: rows of listed kinds at places in them. A block has copies of the
-// bodies that its part displaces. In each round a thread displaces a body by the impulses on its nodes (joinedBodies.cc),
-// then joints are evaluated (subdomainJoints.cc). Rows of other kinds that join bodies are evaluated in global memory
-// (subdomainGlobalRows.cc), and find the motions of the copies there.
+// Joined rigid bodies of a subdomain (subdomainLocal.cc), and joints: rows of listed kinds at places in them. A block has
+// copies of the bodies that its subdomain displaces. In each round a thread displaces a body by the impulses on its nodes
+// (joinedBodies.cc), then joints are evaluated (subdomainJoints.cc). Rows of other kinds that join bodies are evaluated in
+// global memory (subdomainGlobalRows.cc), and find the motions of the copies there.
 
 #if HAS_JOINTS
-#define EACH_PART_BODY(n, count) EACH_FROM_END(n, 0, count)
+#define EACH_SUBDOMAIN_BODY(n, count) EACH_FROM_END(n, 0, count)
 
 /** Numbers of a body in shared memory: constants, what it is without corrections, and its motion with them. */
 enum {
@@ -23,8 +23,8 @@ enum {
 };
 typedef char bodyHasItsRoom[AtBody_End == BODY_NUMBERS ? 1 : -1]; // SubdomainLayout.cpp
 
-DEVICE LOCAL_ARG mixed* numbersOfBody(LocalPart part, int n) {
-    return part.m + AT_BODY + BODY_NUMBERS * n;
+DEVICE LOCAL_ARG mixed* numbersOfBody(LocalSubdomain sub, int n) {
+    return sub.m + AT_BODY + BODY_NUMBERS * n;
 }
 
 DEVICE BodyAxes axesIn(LOCAL_ARG const mixed* numbers) {
@@ -91,7 +91,7 @@ DEVICE void takeNodeLocal(const Arguments* a, int c, int place, int number SHARE
         const BodyConstants body = constantsOf(a, a->firstJoined + node / 2);
         p.w = node % 2 == 0 ? body.inverseMass : body.rotations > 0 ? 1 / body.mass : 0;
         p.v = velocityOfNode(a, PARTICLE_OF(number));
-#if PART_GLOBAL_ROWS
+#if SUBDOMAIN_GLOBAL_ROWS
         takeNode(a, a->particleStart[c] + place);
 #endif
     }
@@ -180,9 +180,9 @@ DEVICE void setFloatsAt(LOCAL_ARG float* x, int k, float3 value) {
 
 /** Find a matrix in single precision: it is multiplied by a torque to find the gradient with respect to the body's turn, as
  *  by turnGradient(). Corrections need no more digits, since their sum's gradients are those at the start. */
-DEVICE void setTurnMatrix(LocalPart part, int n) {
-    LOCAL_ARG float* matrix = part.f + AT_TURN_MATRIX + 9 * n;
-    LOCAL_ARG const mixed* numbers = numbersOfBody(part, n);
+DEVICE void setTurnMatrix(LocalSubdomain sub, int n) {
+    LOCAL_ARG float* matrix = sub.f + AT_TURN_MATRIX + 9 * n;
+    LOCAL_ARG const mixed* numbers = numbersOfBody(sub, n);
     const BodyConstants body = constantsIn(numbers);
     const BodyAxes axes = axesIn(numbers);
     const float3 v = inFloats(vectorAt(numbers, 1, AtBody_Rotation)), moments = inFloats(body.mass * body.radii);
@@ -215,8 +215,8 @@ DEVICE void setTurnMatrix(LocalPart part, int n) {
 }
 
 /** Displace a body by impulses on its nodes. One that turns too far has a motion of NaN. */
-DEVICE void displaceBodyLocal(LocalPart part, int n, mixed3 ofOrigin, mixed3 ofTurn) {
-    LOCAL_ARG mixed* numbers = numbersOfBody(part, n);
+DEVICE void displaceBodyLocal(LocalSubdomain sub, int n, mixed3 ofOrigin, mixed3 ofTurn) {
+    LOCAL_ARG mixed* numbers = numbersOfBody(sub, n);
     const BodyConstants body = constantsIn(numbers);
     const mixed3 shift = vectorAt(numbers, 1, AtBody_Displacements) + ofOrigin;
     const mixed3 turn = vectorAt(numbers, 1, AtBody_Displacements + 3) + ofTurn;
@@ -230,12 +230,12 @@ DEVICE void displaceBodyLocal(LocalPart part, int n, mixed3 ofOrigin, mixed3 ofT
     setMotionIn(numbers, motionByQuaternion(axesIn(numbers), shift, w, v));
 }
 
-/** Take up the bodies of a part as they are before the solve. */
+/** Take up the bodies of a subdomain as they are before the solve. */
 DEVICE void takeBodiesLocal(const Arguments* a, int c, const Solve* solve SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
+    const LocalSubdomain sub = localSubdomain(shared);
     const int first = a->clusterBodyStart[c], count = a->clusterBodyStart[c + 1] - first;
-    EACH_PART_BODY(n, count) {
-        LOCAL_ARG mixed* numbers = numbersOfBody(part, n);
+    EACH_SUBDOMAIN_BODY(n, count) {
+        LOCAL_ARG mixed* numbers = numbersOfBody(sub, n);
         const int b = a->clusterBody[first + n], origin = originNode(a, b);
         const BodyConstants body = constantsOf(a, a->firstJoined + b);
         const mixed3 ofOrigin = displacementBefore(a, origin), ofTurn = displacementBefore(a, origin + 1);
@@ -245,8 +245,8 @@ DEVICE void takeBodiesLocal(const Arguments* a, int c, const Solve* solve SHARED
         setVectorAt(numbers, 1, AtBody_Displacements, ofOrigin);
         setVectorAt(numbers, 1, AtBody_Displacements + 3, ofTurn);
         if (solve->what == POSITIONS)
-            displaceBodyLocal(part, n, make_mixed3(0, 0, 0), make_mixed3(0, 0, 0));
-#if PART_GLOBAL_ROWS || !WAITS // for the launch that moves particles
+            displaceBodyLocal(sub, n, make_mixed3(0, 0, 0), make_mixed3(0, 0, 0));
+#if SUBDOMAIN_GLOBAL_ROWS || !WAITS // for the launch that moves particles
         copyBody(a, b, a->numJoined + first + n);
 #endif
     }
@@ -254,25 +254,25 @@ DEVICE void takeBodiesLocal(const Arguments* a, int c, const Solve* solve SHARED
 
 DEVICE mixed3 impulseLocal(int place SHARED_PARAMETER); // subdomainDistances.cc
 
-/** Displace all bodies of a part.
- *  @param isEnd  by impulses in `mixed`, after findImpulsesLocal() and a barrier; then their motions are written, where parts
- *                wait to the bodies that the part moves, otherwise to the copies */
+/** Displace all bodies of a subdomain.
+ *  @param isEnd  by impulses in `mixed`, after findImpulsesLocal() and a barrier; then their motions are written, where
+ *                subdomains wait to the bodies that the subdomain moves, otherwise to the copies */
 DEVICE void displaceBodiesLocal(const Arguments* a, int c, const Solve* solve, bool isEnd SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
+    const LocalSubdomain sub = localSubdomain(shared);
     IF_UNIFORM(solve->what == POSITIONS) {
-        EACH_PART_BODY(n, NUM_BODIES) {
-            LOCAL_ARG mixed* numbers = numbersOfBody(part, n);
-            const int origin = part.s[AT_BODY_PLACE + n], copy = a->clusterBodyStart[c] + n;
-            const number4 first = part.n[AT_IMPULSE + origin], second = part.n[AT_IMPULSE + origin + 1];
+        EACH_SUBDOMAIN_BODY(n, NUM_BODIES) {
+            LOCAL_ARG mixed* numbers = numbersOfBody(sub, n);
+            const int origin = sub.s[AT_BODY_PLACE + n], copy = a->clusterBodyStart[c] + n;
+            const number4 first = sub.n[AT_IMPULSE + origin], second = sub.n[AT_IMPULSE + origin + 1];
             mixed3 ofOrigin = make_mixed3(first.x, first.y, first.z), ofTurn = make_mixed3(second.x, second.y, second.z);
             if (isEnd) {
                 ofOrigin = impulseLocal(origin SHARED_ARGUMENT);
                 ofTurn = impulseLocal(origin + 1 SHARED_ARGUMENT);
             }
-            displaceBodyLocal(part, n, ofOrigin, ofTurn);
-            if (isEnd ? !WAITS : PART_GLOBAL_ROWS > 0)
+            displaceBodyLocal(sub, n, ofOrigin, ofTurn);
+            if (isEnd ? !WAITS : SUBDOMAIN_GLOBAL_ROWS > 0)
                 storeMotion(a, a->numJoined + copy, numbers);
-            if (isEnd && WAITS && (part.i[AT_PARTICLE + origin] & IS_MOVED))
+            if (isEnd && WAITS && (sub.i[AT_PARTICLE + origin] & IS_MOVED))
                 storeMotion(a, a->clusterBody[copy], numbers);
         }
     }

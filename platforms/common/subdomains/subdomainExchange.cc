@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // needs: subdomainDistances.cc, subdomainFactor.cc
-// What parts in shared memory tell each other in a round. A word has 64 bits: 32 of a number and the stamp of a round, so a
-// part that waits for a word sees both or none, and no barrier or fence is needed (as NCCL's protocol LL: Hu et al. 2025,
-// arXiv 2507.04786). Words of even and odd rounds lie apart. No part is more than a round ahead of another one, since
-// each needs a word of all in every round.
+// What subdomains in shared memory tell each other in a round. A word has 64 bits: 32 of a number and the stamp of a round, so
+// a subdomain that waits for a word sees both or none, and no barrier or fence is needed (as NCCL's protocol LL: Hu et al.
+// 2025, arXiv 2507.04786). Words of even and odd rounds lie apart. No subdomain is more than a round ahead of another one,
+// since each needs a word of all in every round.
 
 // What was read before a word was computed has arrived by then, so others may overwrite it. A stand-in for a device, where
 // blocks take turns and races are looked for, has to be told (tests/emulator).
@@ -18,14 +18,14 @@
 #define NOTE_WORD_CAME(word)
 #endif
 
-// Words of a part in a round: what was found of its own rows.
+// Words of a subdomain in a round: what was found of its own rows.
 #define FOUND_LARGEST 0 // the largest error as by keyOf(), and with the stamp whether a gradient turned or a pivot vanished
 #define FOUND_ROW 1     // that has it
 #define FOUND_ERROR 2   // two words
 #define FOUND_VALUE 4   // two words
 #define NUM_FOUND 6
 
-// Notes of a block about a round, in two places that rounds use in turns: the same of own rows, and of all parts.
+// Notes of a block about a round, in two places that rounds use in turns: the same of own rows, and of all subdomains.
 #define NOTE_ERROR 0
 #define NOTE_ROW 2
 #define NOTE_KIND 4
@@ -33,11 +33,11 @@
 #define NOTE_KINDS 8
 #define NOTE_FIRST_ROW 10
 #define NOTE_DECISION 11 // IS_OVER, ...
-#define NOTE_LARGE 12    // whether a row that the part solves has an error that is not negligible
+#define NOTE_LARGE 12    // whether a row that the subdomain solves has an error that is not negligible
 #define IS_OVER 1
 #define IS_HANDED_OVER 2
 #define IS_LAST 4
-#define DECIDER (WAITS ? BLOCK_SIZE - 1 : 0) // the last thread has least to do; the first one keeps a part's state
+#define DECIDER (WAITS ? BLOCK_SIZE - 1 : 0) // the last thread has least to do; the first one keeps a subdomain's state
 #define NOT_FINITE_KEY 0x7f800000
 
 DEVICE void startNotes(LOCAL_ARG int* notes) {
@@ -63,7 +63,7 @@ DEVICE mm_long wordAt(GLOBAL const mm_long* word) {
     return *(volatile GLOBAL const mm_long*) word;
 }
 
-/** A word with a stamp, apart from two bits of it, for which a part waits. @param found  what was there at first */
+/** A word with a stamp, apart from two bits of it, for which a subdomain waits. @param found  what was there at first */
 DEVICE mm_long waitFor(GLOBAL const mm_long* word, int stamp, mm_long found) {
 #if WAITS
     while ((int) (found >> 34) != (stamp << 2) >> 2) {
@@ -103,41 +103,41 @@ DEVICE number numberOf(mm_long first, mm_long second) {
 /** Solves of a launch follow each other without a barrier, so rounds are even or odd by their stamps. */
 #define STAMP(state, round) ((state)->firstStamp + 1 + (round))
 
-DEVICE GLOBAL mm_long* foundBy(const Arguments* a, int part, int stamp) {
-    return (GLOBAL mm_long*) a->partFound + NUM_FOUND * ((stamp & 1) * a->numGeneralClusters + part);
+DEVICE GLOBAL mm_long* foundBy(const Arguments* a, int subdomain, int stamp) {
+    return (GLOBAL mm_long*) a->subdomainFound + NUM_FOUND * ((stamp & 1) * a->numGeneralClusters + subdomain);
 }
 
 /** Changes of multipliers by owner's row. */
 DEVICE GLOBAL mm_long* changesIn(const Arguments* a, int stamp) {
-    return (GLOBAL mm_long*) a->partChanges + (stamp & 1) * a->numRows;
+    return (GLOBAL mm_long*) a->subdomainChanges + (stamp & 1) * a->numRows;
 }
 
-/** The largest error after a correction may be so much of that before. Without each other's corrections parts gain less
+/** The largest error after a correction may be so much of that before. Without each other's corrections subdomains gain less
  *  than a whole cluster. */
-DEVICE float ratioOfParts(int iterations) {
+DEVICE float ratioOfSubdomains(int iterations) {
     return iterations < FIRST_JUDGED ? INFINITE_ERROR : LARGEST_RATIO;
 }
 
-/** Whether a solve ends with a correction that every part has got, after errors of `before` and `found`: Newton's method
- *  and the exchange of parts gain in each round as much as in the one before, or more. A part then finds the errors that are
- *  left in its own rows and tells nobody. Should one exceed the tolerance after all, the step is taken again by kernels that
- *  wait for what all parts find, as they do for what is left to a whole cluster. Rows in global memory read particles there,
- *  which other parts move as soon as they end. */
+/** Whether a solve ends with a correction that every subdomain has got, after errors of `before` and `found`: Newton's method
+ *  and the exchange of subdomains gain in each round as much as in the one before, or more. A subdomain then finds the errors
+ *  that are left in its own rows and tells nobody. Should one exceed the tolerance after all, the step is taken again by
+ *  kernels that wait for what all subdomains find, as they do for what is left to a whole cluster. Rows in global memory read
+ *  particles there, which other subdomains move as soon as they end. */
 DEVICE bool endsIn(float before, float found, float tolerance) {
-    return WAITS && !HAS_WHOLE && PART_GLOBAL_ROWS == 0 && LAST_GAIN * found * found <= tolerance * before;
+    return WAITS && !HAS_WHOLE && SUBDOMAIN_GLOBAL_ROWS == 0 && LAST_GAIN * found * found <= tolerance * before;
 }
 
 #define STALE_GAIN 32
 
-/** Whether a part makes the next correction of positions with the factor of the last one, which leaves more than LAST_GAIN says:
- *  of DHFR's bonds 6 instead of 1 times found^2 / before. */
+/** Whether a subdomain makes the next correction of positions with the factor of the last one, which leaves more than LAST_GAIN
+ *  says: of DHFR's bonds 6 instead of 1 times found^2 / before. */
 DEVICE bool keepsFactorIn(float before, float found, float tolerance) {
     return KEEPS_FACTOR && STALE_GAIN * found * found <= tolerance * before;
 }
 
 /** Decide whether a solve ends after so many corrections (-1: it was measured only), as decide().
  *  @return IS_OVER, IS_HANDED_OVER, IS_LAST, or none of these */
-DEVICE int decideLocal(const Arguments* a, PartState* state, int iterations, int key, int kind, float largestRatio) {
+DEVICE int decideLocal(const Arguments* a, SubdomainState* state, int iterations, int key, int kind, float largestRatio) {
     const bool isFinite = key < NOT_FINITE_KEY;
     const float error = BITS_FLOAT(key);
     if (iterations < 0)
@@ -155,20 +155,20 @@ DEVICE int decideLocal(const Arguments* a, PartState* state, int iterations, int
     return isSolved ? IS_OVER : isLast ? IS_LAST : 0;
 }
 
-/** Whether the cluster has one part only, which then needs no words. */
-#define IS_ALONE(state) (!IS_SPLIT || (WAITS && (state)->lastPart - (state)->firstPart == 1))
+/** Whether the cluster has one subdomain only, which then needs no words. */
+#define IS_ALONE(state) (!IS_SPLIT || (WAITS && (state)->lastSubdomain - (state)->firstSubdomain == 1))
 
 /** That of the next solve, once one has decided: a word has room for 30 bits. */
-DEVICE int nextFirstStamp(const PartState* state) {
+DEVICE int nextFirstStamp(const SubdomainState* state) {
     return (state->firstStamp + state->lastRound + 1) & 0x0fffffff;
 }
 
-/** Take the changes of a round, and what all parts found in it.
+/** Take the changes of a round, and what all subdomains found in it.
  *  @param hasChanges   whether there are any, or errors were measured only
  *  @param[out] before  the total multipliers of the thread's rows without these changes */
 DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, mixed* before,
-                         PartState* state SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
+                         SubdomainState* state SHARED_PARAMETER) {
+    const LocalSubdomain sub = localSubdomain(shared);
     const int stamp = STAMP(state, round), parity = stamp & 1;
     state->foundKey = state->foundRow = -1;
     GLOBAL const mm_long* changes = changesIn(a, stamp);
@@ -176,18 +176,18 @@ DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, mixed* 
         float change = 0;
         if (hasChanges)
             change = !IS_SPLIT || (WAITS && IS_OWN_LOCAL(k))
-                         ? part.f[AT_CHANGE + k]
-                         : BITS_FLOAT(receive(changes + part.i[AT_OWNER + k], stamp));
-        before[turn] = part.m[AT_TOTAL + k];
+                         ? sub.f[AT_CHANGE + k]
+                         : BITS_FLOAT(receive(changes + sub.i[AT_OWNER + k], stamp));
+        before[turn] = sub.m[AT_TOTAL + k];
         const mixed total = before[turn] + change;
-        part.m[AT_TOTAL + k] = total;
-        part.r[AT_SMALL_TOTAL + k] = total;
+        sub.m[AT_TOTAL + k] = total;
+        sub.r[AT_SMALL_TOTAL + k] = total;
         if (!IS_DISTANCE(k))
-            shareTotal(part, k, total);
+            shareTotal(sub, k, total);
     }
 #if IS_SPLIT
     // The last threads have no rows.
-    for (int other = state->firstPart + BLOCK_SIZE - 1 - THREAD_IN_GROUP; other < state->lastPart && !IS_ALONE(state);
+    for (int other = state->firstSubdomain + BLOCK_SIZE - 1 - THREAD_IN_GROUP; other < state->lastSubdomain && !IS_ALONE(state);
          other += BLOCK_SIZE) {
         GLOBAL const mm_long* found = foundBy(a, other, stamp);
         mm_long largest = wordAt(found + FOUND_LARGEST), rowOfLargest = wordAt(found + FOUND_ROW);
@@ -209,17 +209,17 @@ DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, mixed* 
     }
 }
 
-/** Find the first row with the largest error of all parts. A barrier has to follow before reportRound(). */
-DEVICE void findWorstRow(const PartState* state SHARED_PARAMETER) {
+/** Find the first row with the largest error of all subdomains. A barrier has to follow before reportRound(). */
+DEVICE void findWorstRow(const SubdomainState* state SHARED_PARAMETER) {
     if (state->foundRow >= 0 && state->foundKey == shared.notes[NOTE_LARGEST + (STAMP(state, state->lastRound) & 1)])
         GROUP_MINIMUM(shared.notes + NOTE_FIRST_ROW, state->foundRow);
 }
 
 /** Threads from the block's end, behind those of bodies, report. */
-DEVICE void reportRound(const Arguments* a, int c, const Solve* solve, const PartState* state SHARED_PARAMETER) {
+DEVICE void reportRound(const Arguments* a, int c, const Solve* solve, const SubdomainState* state SHARED_PARAMETER) {
     const int stamp = STAMP(state, state->lastRound);
-    EACH_FROM_END(n, THREADS_BEFORE_EXPRESSIONS, state->lastPart - state->firstPart) {
-        GLOBAL const mm_long* found = foundBy(a, state->firstPart + n, stamp);
+    EACH_FROM_END(n, THREADS_BEFORE_EXPRESSIONS, state->lastSubdomain - state->firstSubdomain) {
+        GLOBAL const mm_long* found = foundBy(a, state->firstSubdomain + n, stamp);
         mm_long words[NUM_FOUND]; // reads come first
 #pragma unroll
         for (int k = FOUND_ROW; k < NUM_FOUND; k++)
@@ -236,40 +236,40 @@ DEVICE void reportRound(const Arguments* a, int c, const Solve* solve, const Par
         report.row = row;
         report.error = numberOf(words[FOUND_ERROR], words[FOUND_ERROR + 1]);
         report.value = numberOf(words[FOUND_VALUE], words[FOUND_VALUE + 1]);
-        writePartReport(a, c, solve, report);
+        writeSubdomainReport(a, c, solve, report);
     }
 }
 
-/** Report what a part found in its own rows in the last round, and whether the step has to be taken again. */
+/** Report what a subdomain found in its own rows in the last round, and whether the step has to be taken again. */
 DEVICE void endUnseen(const Arguments* a, int c, const Solve* solve, int parity, int iterations, Worst mine,
-                      PartState* state SHARED_PARAMETER) {
+                      SubdomainState* state SHARED_PARAMETER) {
     const int key = shared.notes[NOTE_ERROR + parity];
     state->isOver = true;
     state->isHandedOver =
         key >= NOT_FINITE_KEY || BITS_FLOAT(key) > state->tolerance || shared.notes[NOTE_KIND + parity] != 0;
     state->iterations = iterations;
     THREAD_GROUP_SYNC // the first of the worst rows is known
-    const int row = shared.notes[NOTE_ROW + parity]; // without rows of its own a part has none, and reports no error
+    const int row = shared.notes[NOTE_ROW + parity]; // without rows of its own a subdomain has none, and reports no error
     if (!solve->isSilent && !state->isHandedOver && (row == NO_ROW ? THREAD_IN_GROUP == 0 : mine.row == row)) {
         Report report = newReport();
         report.iterations = iterations;
         report.row = mine.row;
         report.error = mine.error;
         report.value = mine.value;
-        writePartReport(a, c, solve, report);
+        writeSubdomainReport(a, c, solve, report);
     }
 }
 
-/** Tell all parts what this one found and corrected in a round. @param mine  the worst row of each thread */
+/** Tell all subdomains what this one found and corrected in a round. @param mine  the worst row of each thread */
 DEVICE void postRound(const Arguments* a, int c, int round, bool isCorrected, Worst mine,
-                      const PartState* state SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
+                      const SubdomainState* state SHARED_PARAMETER) {
+    const LocalSubdomain sub = localSubdomain(shared);
     const int stamp = STAMP(state, round), parity = stamp & 1;
-    GLOBAL mm_long* changes = changesIn(a, stamp) + part.i[AT_FIRST_ROW];
+    GLOBAL mm_long* changes = changesIn(a, stamp) + sub.i[AT_FIRST_ROW];
     GLOBAL mm_long* found = foundBy(a, c, stamp);
     EACH_SOLVED_ROW(k) if (IS_OWN_LOCAL(k)) {
-        const float change = isCorrected ? part.f[AT_RIGHT_SIDE + k] * part.f[AT_PIVOT + k] : 0;
-        part.f[AT_CHANGE + k] = change;
+        const float change = isCorrected ? sub.f[AT_RIGHT_SIDE + k] * sub.f[AT_PIVOT + k] : 0;
+        sub.f[AT_CHANGE + k] = change;
         if (!IS_ALONE(state))
             post(changes + k, stamp << 2, FLOAT_BITS(change));
     }
@@ -294,24 +294,24 @@ DEVICE void postRound(const Arguments* a, int c, int round, bool isCorrected, Wo
     }
 }
 
-/** One round: decide by what all parts found in the round before; if the solve is not over, find the residuals with the
- *  corrections that all parts made there, and the next correction. As take_<solve>_General() of subdomainRounds.cc, but what
- *  fails is handed over.
+/** One round: decide by what all subdomains found in the round before; if the solve is not over, find the residuals with the
+ *  corrections that all subdomains made there, and the next correction. As take_<solve>_General() of subdomainRounds.cc, but
+ *  what fails is handed over.
  *  @param start  what the start of the rows found, of each thread */
 DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* solve,
-                      PartState* state SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
+                      SubdomainState* state SHARED_PARAMETER) {
+    const LocalSubdomain sub = localSubdomain(shared);
     const int iterations = round - (solve->isMeasured ? 1 : 0); // corrections that there are
     const int parity = STAMP(state, round) & 1;
     state->lastRound = round - 1;
     IF_UNIFORM(round > 0) {
-        mixed before[TURNS_OF(PART_ROWS)];
+        mixed before[TURNS_OF(SUBDOMAIN_ROWS)];
         receiveRound(a, round - 1, iterations > 0, before, state SHARED_ARGUMENT);
         if (THREAD_IN_GROUP == DECIDER)
             shared.notes[NOTE_DECISION] =
                 decideLocal(a, state, iterations - 1, shared.notes[NOTE_LARGEST + 1 - parity],
                             shared.notes[NOTE_KINDS + 1 - parity],
-                            state->lastPart - state->firstPart == 1 ? 0.1f : ratioOfParts(iterations - 1));
+                            state->lastSubdomain - state->firstSubdomain == 1 ? 0.1f : ratioOfSubdomains(iterations - 1));
         displaceLocal(a, c, solve SHARED_ARGUMENT); // meanwhile
         const int decision = shared.notes[NOTE_DECISION];
         state->iterations = max(iterations - 1, 0);
@@ -320,15 +320,15 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* 
         state->isLast = (decision & IS_LAST) != 0;
         // What was found is without the last changes. Of what is handed over nothing is used, and its place may be.
         IF_UNIFORM(state->isOver && !state->isHandedOver) {
-            EACH_LOCAL_ROW(k) part.m[AT_TOTAL + k] = before[turn];
-#if PART_SLOTS
+            EACH_LOCAL_ROW(k) sub.m[AT_TOTAL + k] = before[turn];
+#if SUBDOMAIN_SLOTS
             THREAD_GROUP_SYNC // others read these
 #endif
         }
     }
 #if WAITS
-    if ((state->isOver || state->isLast) && THREAD_IN_GROUP == 0 && state->firstPart == c)
-        a->partStamps[c] = nextFirstStamp(state);
+    if ((state->isOver || state->isLast) && THREAD_IN_GROUP == 0 && state->firstSubdomain == c)
+        a->subdomainStamps[c] = nextFirstStamp(state);
 #else
     IF_UNIFORM(state->isOver && !state->isHandedOver) {
         keepImpulsesLocal(a, c, solve SHARED_ARGUMENT);
@@ -345,28 +345,28 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* 
     bool hasTurned = false;
     IF_UNIFORM(!state->isOver && round > 0) {
 #if !WAITS
-        EACH_LOCAL_ROW(k) a->total[part.i[AT_FIRST_ROW] + k] = part.m[AT_TOTAL + k];
+        EACH_LOCAL_ROW(k) a->total[sub.i[AT_FIRST_ROW] + k] = sub.m[AT_TOTAL + k];
 #endif
         mine = evaluateRowsLocal(a, solve, &hasTurned SHARED_ARGUMENT);
 #if HAS_JOINTS
         THREAD_GROUP_SYNC // bodies were displaced meanwhile
 #endif
     }
-#if PART_JOINTS
+#if SUBDOMAIN_JOINTS
     IF_UNIFORM(!state->isOver && solve->what == POSITIONS) {
-        displacePoints(part);
+        displacePoints(sub);
         THREAD_GROUP_SYNC
     }
 #endif
-#if PART_EXPRESSIONS
+#if SUBDOMAIN_EXPRESSIONS
     IF_UNIFORM(!state->isOver)
-        EACH_EXPRESSION(n) judgeExpression(part, solve, n, round > 0, &mine, &hasTurned);
+        EACH_EXPRESSION(n) judgeExpression(sub, solve, n, round > 0, &mine, &hasTurned);
 #endif
-#if PART_JOINTS
+#if SUBDOMAIN_JOINTS
     IF_UNIFORM(!state->isOver)
-        evaluateJoints(part, solve, round > 0, &mine, &hasTurned SHARED_ARGUMENT);
+        evaluateJoints(sub, solve, round > 0, &mine, &hasTurned SHARED_ARGUMENT);
 #endif
-#if PART_GLOBAL_ROWS
+#if SUBDOMAIN_GLOBAL_ROWS
     IF_UNIFORM(!state->isOver)
         EACH_GLOBAL_ROW(n) evaluateGlobalRow(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);
 #endif
@@ -401,11 +401,11 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, Solve* 
 }
 
 /** Leave the multipliers of a solve and the impulses by them, and report. */
-DEVICE void leaveRows(const Arguments* a, int c, const Solve* solve, const PartState* state SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
+DEVICE void leaveRows(const Arguments* a, int c, const Solve* solve, const SubdomainState* state SHARED_PARAMETER) {
+    const LocalSubdomain sub = localSubdomain(shared);
     EACH_SOLVED_ROW(k) if (IS_OWN_LOCAL(k)) {
-        const int row = part.i[AT_FIRST_ROW] + k;
-        solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) + part.m[AT_TOTAL + k];
+        const int row = sub.i[AT_FIRST_ROW] + k;
+        solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) + sub.m[AT_TOTAL + k];
     }
     findImpulsesLocal(shared);
     const bool isReported = !state->isHandedOver && !state->wasHandedOver && !state->isLast && !solve->isSilent;
@@ -427,6 +427,6 @@ DEVICE void handOver(const Arguments* a, int c, const Solve* solve) {
     Report report = newReport();
     report.outcome = Outcome_WholeCluster;
     report.row = a->rowStart[c];
-    writePartReport(a, c, solve, report);
+    writeSubdomainReport(a, c, solve, report);
 }
 #endif

@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // needs: subdomainExchange.cc
-// The end of a stage for a part in shared memory, after its last solve.
+// The end of a stage for a subdomain in shared memory, after its last solve.
 
 DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const Solve* solve,
-                                 const PartState* state SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
+                                 const SubdomainState* state SHARED_PARAMETER) {
+    const LocalSubdomain sub = localSubdomain(shared);
     Particle ahead[PARTICLES_AHEAD];
     EACH_PLACE(place) {
-        const int number = part.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
+        const int number = sub.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
         if (READS_PARTICLES_AHEAD && (number & IS_MOVED) && !(HAS_JOINTS && i >= a->numParticles))
             loadStart(a, i, &ahead[turn]);
     }
     leaveRows(a, c, solve, state SHARED_ARGUMENT);
     EACH_PLACE(place) {
-        const int number = part.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
+        const int number = sub.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
         if (!(number & IS_MOVED))
             continue;
 #if HAS_JOINTS

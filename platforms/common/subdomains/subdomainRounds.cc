@@ -3,11 +3,11 @@
 // needs: subdomains.cc
 // The rounds of one solve (subdomains.cc). The host compiles this text for each solve of a time step, $SOLVE$.
 
-/** One round: decide by what all parts found in the round before; if the solve is not over, find the residuals with the
- *  corrections that all parts made there, and the next correction.
+/** One round: decide by what all subdomains found in the round before; if the solve is not over, find the residuals with the
+ *  corrections that all subdomains made there, and the next correction.
  *  @param start  what the start of the rows found, of each thread */
 DEVICE APART void take_$SOLVE$_General(const Arguments* a, int c, int round, Report start, Solve* solve,
-                         PartState* state SHARED_PARAMETER) {
+                         SubdomainState* state SHARED_PARAMETER) {
     const int iterations = round - (solve->isMeasured ? 1 : 0); // corrections that there are
     const bool wasOver = state->isOver, measures = iterations < 0;
     Report report = newReport(), second = newReport();
@@ -27,7 +27,7 @@ DEVICE APART void take_$SOLVE$_General(const Arguments* a, int c, int round, Rep
     if (state->isOver && !wasOver && !state->isHandedOver) {
         report = report_$SOLVE$(a, solve, report);
         if ((report.outcome != Outcome_Converged || !solve->isSilent) && THREAD_IN_GROUP == 0)
-            writePartReport(a, c, solve, report);
+            writeSubdomainReport(a, c, solve, report);
     }
 #if HAS_JOINTS
     IF_UNIFORM(state->isOver && !wasOver && !state->isHandedOver && solve->isOfBodies)
@@ -54,7 +54,7 @@ DEVICE APART void take_$SOLVE$_General(const Arguments* a, int c, int round, Rep
     const bool isCorrected = isActive && !measures && first.outcome == Outcome_Converged &&
                              iterations < a->maxIterations &&
                              (iterations == 0 || first.error > 0.1f * solve->tolerance); // its halo may have larger ones
-    const mixed leastGain = IS_WHOLE(c) ? 0.1f : LARGEST_RATIO; // parts gain less because of each other
+    const mixed leastGain = IS_WHOLE(c) ? 0.1f : LARGEST_RATIO; // subdomains gain less because of each other
     if (isCorrected && FALLS_BACK && state->usesShared && first.error > leastGain * state->lastError)
         state->usesShared = state->hasFactor = false;
     if (isCorrected)

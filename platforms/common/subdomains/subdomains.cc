@@ -2,30 +2,34 @@
 // SPDX-License-Identifier: MIT
 // needs: solves.cc
 // needs if HAS_JOINTS: joinedBodies.cc
-// Large clusters in overlapping parts (core/graph/Subdomain.h), a thread block each. In every round a part solves its own
-// rows and its halo for the residuals at the present displacements, and writes the total multipliers of its own rows
-// where all parts read them: restricted additive Schwarz within Newton's method. All parts compute the displacement of
-// a particle from the same multipliers in the same order, so residuals are the true ones, and impulses of a row add up to
-// nothing. What the rows of a part were found to be goes through the same exchange: all parts decide alike.
-// The last round may be one of which a part tells nobody (endsIn() in subdomainExchange.cc).
+// Large clusters in overlapping subdomains (core/graph/Subdomain.h), a thread block each. In every round a subdomain solves its
+// own rows and its halo for the residuals at the present displacements, and writes the total multipliers of its own rows where
+// all subdomains read them: restricted additive Schwarz within Newton's method. All subdomains compute the displacement of a
+// particle from the same multipliers in the same order, so residuals are the true ones, and impulses of a row add up to
+// nothing. What the rows of a subdomain were found to be goes through the same exchange: all subdomains decide alike. The last
+// round may be one of which a subdomain tells nobody (endsIn() in subdomainExchange.cc).
 //
-// Between two rounds all parts of a cluster have to be done: they wait for each other (WAITS), or a round is a launch. A
-// round begins with what the one before left in global memory, so both compute the same bits. A cluster whose parts do
-// not converge after MOST_CORRECTIONS, or fail, is solved as a whole by the first part's block, as one part without halo.
+// Between two rounds all subdomains of a cluster have to be done: they wait for each other (WAITS), or a round is a launch. A
+// round begins with what the one before left in global memory, so both compute the same bits. A cluster whose subdomains do
+// not converge after MOST_CORRECTIONS, or fail, is solved as a whole by the first subdomain's block, as one subdomain without
+// halo.
 //
-// Functions are General, for rows and a factor in global memory (HAS_ROWS), or Local, for those in shared memory (subdomainLocal.cc).
-// HAS_WHOLE: whether what Local parts leave to their cluster is solved; if not, the host takes the step again with a text that
-// has it.
+// Functions are General, for rows and a factor in global memory (HAS_ROWS), or Local, for those in shared memory
+// (subdomainLocal.cc).
+// HAS_WHOLE: whether what Local subdomains leave to their cluster is solved; if not, the host takes the step again with a text
+// that has it.
 
-// The whole cluster is General, and so are parts that do not fit into shared memory, and solves that are not of Local parts.
+// The whole cluster is General, and so are subdomains that do not fit into shared memory, and solves that are not of Local
+// subdomains.
 #define IS_General_LOCAL 0
 #define IS_Local_LOCAL 1
 
 #if IS_SPLIT
-#define WAIT_FOR_PARTS(c)                                                                                              \
-    blockBarrier(a->partBarriers + 2 * a->partsOfCluster[c].x, a->partsOfCluster[c].y - a->partsOfCluster[c].x);
+#define WAIT_FOR_SUBDOMAINS(c)                                                                                         \
+    blockBarrier(a->subdomainBarriers + 2 * a->subdomainsOfCluster[c].x,                                               \
+                 a->subdomainsOfCluster[c].y - a->subdomainsOfCluster[c].x);
 #else
-#define WAIT_FOR_PARTS(c) SYNC_THREADS
+#define WAIT_FOR_SUBDOMAINS(c) SYNC_THREADS
 #endif
 
 #define EACH_ROW_OR_RING(row)                                                                                          \
@@ -35,7 +39,8 @@
 #define TAKE_General(solve) take_##solve##_General
 #define TAKE_Local(solve) takeLocal
 
-/** If no row that a part solves has an error above this part of the tolerance, it leaves out a correction that others may need. */
+/** If no row that a subdomain solves has an error above this part of the tolerance, it leaves out a correction that others may
+ *  need. */
 #define NEGLIGIBLE_PART 0.5f
 
 /** Second reports of a round: a row whose gradient has turned, or whose pivot has vanished. */
@@ -52,7 +57,7 @@
 #define ARGUMENTS_AT ((FACTOR_NUMBERS + 7) / 8 * 8) // ThreadGroup::argumentsAt()
 DEVICE const Arguments* argumentsAgain(const Arguments* a SHARED_PARAMETER) {
     Arguments* again = (Arguments*) (shared.numbers + ARGUMENTS_AT);
-    THREAD_GROUP_SYNC // others may still write numbers of the part, as those of bodies
+    THREAD_GROUP_SYNC // others may still write numbers of the subdomain, as those of bodies
     if (THREAD_IN_GROUP == 0)
         *again = readAgain(a);
     THREAD_GROUP_SYNC
@@ -63,70 +68,70 @@ DEVICE const Arguments* argumentsAgain(const Arguments* a SHARED_PARAMETER) {
     shared.arguments = again;
 #endif
 
-/** What a part knows from round to round. */
+/** What a subdomain knows from round to round. */
 typedef struct {
-    bool isOver;        // the solve, for all parts of the cluster
+    bool isOver;        // the solve, for all subdomains of the cluster
     bool isHandedOver;  // to the cluster as a whole
     bool wasHandedOver; // by an earlier solve of the launch
     bool isLast;        // the round: see endsIn()
     bool isStopped;     // an earlier launch failed
-    int iterations;     // corrections that all parts have made
+    int iterations;     // corrections that all subdomains have made
     bool usesShared;    // the factor in shared memory, which has single precision
     bool hasFactor;     // of a matrix that is constant
     mixed lastError;    // of its own rows
     mixed lastLargest;  // of the cluster
     // subdomainExchange.cc:
-    int firstPart, lastPart; // of the cluster
-    int firstStamp;          // before those of a solve's rounds
-    int lastRound;           // before the one that decided
-    int foundKey, foundRow;  // of the parts that a thread asks, the largest error and its row
+    int firstSubdomain, lastSubdomain; // of the cluster
+    int firstStamp;                    // before those of a solve's rounds
+    int lastRound;                     // before the one that decided
+    int foundKey, foundRow;            // of the subdomains that a thread asks, the largest error and its row
     float tolerance, lastFound;
-} PartState;
+} SubdomainState;
 
-DEVICE PartState newPartState() {
-    PartState state;
+DEVICE SubdomainState newSubdomainState() {
+    SubdomainState state;
     state.isOver = state.isHandedOver = state.wasHandedOver = state.isLast = state.isStopped = false;
     state.iterations = 0;
     state.usesShared = true;
     state.hasFactor = false;
     state.lastError = INFINITE_ERROR;
     state.lastLargest = INFINITE_ERROR;
-    state.firstPart = state.lastPart = state.firstStamp = state.lastRound = 0;
+    state.firstSubdomain = state.lastSubdomain = state.firstStamp = state.lastRound = 0;
     state.foundKey = state.foundRow = -1;
     state.tolerance = 0;
     state.lastFound = INFINITE_ERROR;
     return state;
 }
 
-DEVICE PartState loadPartState(const Arguments* a, int c) {
-    PartState state = newPartState();
-    const int4 numbers = a->partState[c];
+DEVICE SubdomainState loadSubdomainState(const Arguments* a, int c) {
+    SubdomainState state = newSubdomainState();
+    const int4 numbers = a->subdomainState[c];
     state.isOver = numbers.x != 0;
     state.iterations = numbers.y;
     state.isHandedOver = numbers.z != 0;
     state.usesShared = numbers.w != 0;
-    state.lastError = a->partErrorsBefore[c].x;
-    state.lastLargest = a->partErrorsBefore[c].y;
+    state.lastError = a->subdomainErrorsBefore[c].x;
+    state.lastLargest = a->subdomainErrorsBefore[c].y;
     state.lastFound = state.lastLargest;
     return state;
 }
 
-DEVICE void storePartState(const Arguments* a, int c, const PartState* state) {
+DEVICE void storeSubdomainState(const Arguments* a, int c, const SubdomainState* state) {
     if (THREAD_IN_GROUP != 0)
         return;
-    a->partState[c] = make_int4(state->isOver, state->iterations, state->isHandedOver, state->usesShared);
+    a->subdomainState[c] = make_int4(state->isOver, state->iterations, state->isHandedOver, state->usesShared);
     mixed2 errors;
     errors.x = state->lastError;
     errors.y = state->lastLargest;
-    a->partErrorsBefore[c] = errors;
+    a->subdomainErrorsBefore[c] = errors;
 }
 
 // ---- rounds ------------------------------------------------------------------------------------------------------------
 
-/** The node of a place in the list of a part's particles. */
+/** The node of a place in the list of a subdomain's particles. */
 #define NODE_OF_PLACE(n) (a->firstPlace + (n))
 
-/** Take up what a part's particle is before the solve. */
+/** Take up what a subdomain's particle is before the solve. */
 DEVICE void takeParticleGeneral(const Arguments* a, int c, int n, const Particle* p) {
     mixed4 v;
     v.x = p->v.x;
@@ -152,13 +157,13 @@ DEVICE void copyBody(const Arguments* a, int from, int to) {
 }
 #endif
 
-/** Write the report of a solve, as one thread: each part writes it, and the first one for the cluster as a whole. */
-DEVICE void writePartReport(const Arguments* a, int c, const Solve* solve, Report report) {
-    const int4 parts = a->partsOfCluster[c];
-    const bool isFirst = parts.x == c && parts.z != c;
+/** Write the report of a solve, as one thread: each subdomain writes it, and the first one for the cluster as a whole. */
+DEVICE void writeSubdomainReport(const Arguments* a, int c, const Solve* solve, Report report) {
+    const int4 subdomains = a->subdomainsOfCluster[c];
+    const bool isFirst = subdomains.x == c && subdomains.z != c;
 #pragma unroll 1 // one place for all that this compiles to
     for (int n = 0; n <= isFirst; n++)
-        writeReport(a, solve->solve, a->firstCluster + (n == 0 ? c : parts.z), report);
+        writeReport(a, solve->solve, a->firstCluster + (n == 0 ? c : subdomains.z), report);
 }
 
 #if HAS_ROWS
@@ -178,8 +183,8 @@ DEVICE Report startRowsGeneral(const Arguments* a, int c SHARED_PARAMETER) {
 }
 
 /** Total multipliers of the first `iterations` corrections, and the impulses by them, also of the ring:
- *  impulse_i = 1/m_i sum_k Lambda_k grad_i sigma_k(0). All rows of a particle are among a part's.
- *  @param isOfWhole  corrections of the cluster as a whole, or of its parts */
+ *  impulse_i = 1/m_i sum_k Lambda_k grad_i sigma_k(0). All rows of a particle are among a subdomain's.
+ *  @param isOfWhole  corrections of the cluster as a whole, or of its subdomains */
 DEVICE APART void applyGeneral(const Arguments* a, int c, const Solve* solve, bool isOfWhole, int iterations,
                          bool isWanted SHARED_PARAMETER) {
     GLOBAL const int* rows = isOfWhole ? a->rowWhole : a->rowOwner;
@@ -203,7 +208,7 @@ DEVICE APART void applyGeneral(const Arguments* a, int c, const Solve* solve, bo
 #endif
 }
 
-/** Write what a part found in a round, for all parts of its cluster. */
+/** Write what a subdomain found in a round, for all subdomains of its cluster. */
 DEVICE void writeFound(const Arguments* a, int c, int buffer, Report first, Report second) {
     if (THREAD_IN_GROUP != 0)
         return;
@@ -213,8 +218,8 @@ DEVICE void writeFound(const Arguments* a, int c, int buffer, Report first, Repo
     errors.y = first.value;
     errors.z = second.error;
     errors.w = second.value;
-    a->partErrors[place] = errors;
-    a->partRows[place] = make_int4(first.outcome, first.row, second.outcome, second.row);
+    a->subdomainErrors[place] = errors;
+    a->subdomainRows[place] = make_int4(first.outcome, first.row, second.outcome, second.row);
 }
 
 DEVICE Report makeReport(int outcome, int row, mixed error, mixed value) {
@@ -232,16 +237,16 @@ DEVICE Report worseOf(Report one, Report other) {
     return other;
 }
 
-/** The worst of what all parts of a cluster found in a round. */
+/** The worst of what all subdomains of a cluster found in a round. */
 DEVICE void readFound(const Arguments* a, int c, int buffer, bool isWanted, Report* first,
                       Report* second SHARED_PARAMETER) {
-    const int4 parts = a->partsOfCluster[c];
+    const int4 subdomains = a->subdomainsOfCluster[c];
     Report mine[2];
     mine[0] = mine[1] = newReport();
-    for (int part = parts.x + THREAD_IN_GROUP; isWanted && part < parts.y; part += THREAD_GROUP_SIZE) {
-        const int place = buffer * a->numGeneralClusters + part;
-        const mixed4 errors = a->partErrors[place];
-        const int4 rows = a->partRows[place];
+    for (int s = subdomains.x + THREAD_IN_GROUP; isWanted && s < subdomains.y; s += THREAD_GROUP_SIZE) {
+        const int place = buffer * a->numGeneralClusters + s;
+        const mixed4 errors = a->subdomainErrors[place];
+        const int4 rows = a->subdomainRows[place];
         mine[0] = worseOf(makeReport(rows.x, rows.y, errors.x, errors.y), mine[0]);
         mine[1] = worseOf(makeReport(rows.z, rows.w, errors.z, errors.w), mine[1]);
     }
@@ -252,9 +257,9 @@ DEVICE void readFound(const Arguments* a, int c, int buffer, bool isWanted, Repo
 /** The buffer of what was measured; rounds of corrections use 0 and 1 in turns. */
 #define MEASURED 2
 
-/** Decide whether a solve ends after so many corrections, from what all parts found with them.
- *  @param handsOver  whether the cluster is then solved as a whole, if parts fail or are too slow */
-DEVICE void decide(const Arguments* a, const Solve* solve, PartState* state, int iterations, bool handsOver,
+/** Decide whether a solve ends after so many corrections, from what all subdomains found with them.
+ *  @param handsOver  whether the cluster is then solved as a whole, if subdomains fail or are too slow */
+DEVICE void decide(const Arguments* a, const Solve* solve, SubdomainState* state, int iterations, bool handsOver,
                    Report* report, Report second) {
     report->iterations = state->iterations = iterations;
     const bool isLinear = solve->what == ACCELERATIONS || solve->what == RESPONSES;
@@ -279,12 +284,12 @@ DEVICE void copyReport(const Arguments* a, int c, const Solve* solve) {
     if (THREAD_IN_GROUP != 0)
         return;
     const int first = (a->bufferIndex * numStepSolves + solve->solve) * a->numClusters + a->firstCluster,
-              from = first + a->partsOfCluster[c].z;
+              from = first + a->subdomainsOfCluster[c].z;
     a->reportErrors[first + c] = a->reportErrors[from];
     a->reportRows[first + c] = a->reportRows[from];
 }
 
-/** -sigma of all rows of a part, its halo included, and the errors of its own ones. */
+/** -sigma of all rows of a subdomain, its halo included, and the errors of its own ones. */
 DEVICE APART void evaluateGeneral(const Arguments* a, int c, const Solve* solve, int iterations, bool isWanted,
                             Report* first, Report* second SHARED_PARAMETER) {
     EACH_ROW(row) if (isWanted) {
@@ -298,15 +303,15 @@ DEVICE APART void evaluateGeneral(const Arguments* a, int c, const Solve* solve,
     }
 }
 
-/** Whether a factor fits into shared memory: that of a whole cluster may not, while those of its parts do. */
+/** Whether a factor fits into shared memory: that of a whole cluster may not, while those of its subdomains do. */
 DEVICE bool fitsShared(const Arguments* a, int c) {
     return 2 * (a->solvedEnd[c] - a->rowStart[c] + a->entryStart[c + 1] - a->entryStart[c]) <= FACTOR_NUMBERS;
 }
 
-/** change <- A^-1 change for the rows of a part; of their halo, the rest of the cluster is taken as corrected already.
+/** change <- A^-1 change for the rows of a subdomain; of their halo, the rest of the cluster is taken as corrected already.
  *  @return the first row whose pivot vanished, or NO_ROW */
 DEVICE APART int correctGeneral(const Arguments* a, int c, const Solve* solve, int iterations,
-                          PartState* state SHARED_PARAMETER) {
+                          SubdomainState* state SHARED_PARAMETER) {
     GLOBAL const mixed* gradients = solve->what == POSITIONS ? a->gradient : a->startGradient;
     const bool factorizes = solve->what == POSITIONS || !state->hasFactor;
     int singular = NO_ROW;

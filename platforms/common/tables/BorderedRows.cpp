@@ -29,7 +29,7 @@ void ConstraintTables::addBorder(const ConstraintSet& set, const ConstraintGraph
     particleStart.push_back((int) clusterParticle.size());
     rowIsLeaf.resize(numRows);
     addFactor(graph.border.factor, {}, first);
-    partsOfCluster.push_back({numGeneralClusters, numGeneralClusters + 1, numGeneralClusters, 0});
+    subdomainsOfCluster.push_back({numGeneralClusters, numGeneralClusters + 1, numGeneralClusters, 0});
     clusterBodyStart.push_back((int) clusterBody.size());
     borderCluster = numGeneralClusters;
     endCluster(1);

@@ -120,7 +120,7 @@ int ConstraintTables::frameOfJoint(const ConstraintSet& set, const Constraint& c
 }
 
 /** @param isSolved  otherwise it is checked, on particles
- *  @param isOwn     otherwise a copy in another part of its cluster */
+ *  @param isOwn     otherwise a copy in another subdomain of its cluster */
 void ConstraintTables::addRow(const ConstraintSet& set, int constraint, bool isSolved, bool isOwn) {
     const Constraint& c = set.constraints[constraint];
     const int row = (int) constraintOf.size();
@@ -203,9 +203,9 @@ void ConstraintTables::addPointSlots() {
     }
 }
 
-/** @param isPart  its kernel takes it for a part  @param isCopy  it is also there in parts */
+/** @param isSubdomain  its kernel takes it for a subdomain  @param isCopy  it is also there in subdomains */
 void ConstraintTables::addWhole(const ConstraintSet& set, const ConstraintGraph& graph,
-                                const std::vector<const Cluster*>& clusters, bool isPart, bool isCopy) {
+                                const std::vector<const Cluster*>& clusters, bool isSubdomain, bool isCopy) {
     const int first = numRows;
     std::vector<const SymbolicFactor*> factors;
     std::vector<Coupling> couplings;
@@ -231,23 +231,23 @@ void ConstraintTables::addWhole(const ConstraintSet& set, const ConstraintGraph&
     }
     numRows = (int) rowOwner.size();
     solvedEnd.push_back(numRows);
-    addParticles(first, numRows, numRows, isPart);
+    addParticles(first, numRows, numRows, isSubdomain);
     ownsNode.resize(clusterParticle.size(), 1);
     rowIsLeaf.resize(numRows);
     if (factors.empty())
         addColours(first, numRows);
     else
         addFactor(factors.size() == 1 ? *factors[0] : sideBySide(factors), std::move(couplings), first);
-    partsOfCluster.push_back({numGeneralClusters, numGeneralClusters + 1, numGeneralClusters, 0});
+    subdomainsOfCluster.push_back({numGeneralClusters, numGeneralClusters + 1, numGeneralClusters, 0});
     addClusterBodies(first, numRows);
-    if (isPart)
+    if (isSubdomain)
         addPlaces(first, numRows);
     bodyPlace.resize(clusterBody.size(), -1);
     placeBodies.resize(clusterParticle.size(), -1);
     endCluster((int) clusters.size());
 }
 
-/** Close the lists of clusters or a part whose rows were added. */
+/** Close the lists of clusters or a subdomain whose rows were added. */
 void ConstraintTables::endCluster(int numTogether) {
     rowStart.push_back(numRows);
     entryStart.push_back((int) couplingStart.size() - 1);
@@ -258,7 +258,7 @@ void ConstraintTables::endCluster(int numTogether) {
 }
 
 /** Add the movable nodes of the rows that are solved, and which slots of all rows they are. */
-void ConstraintTables::addParticles(int firstRow, int solvedEnd, int lastRow, bool isPart) {
+void ConstraintTables::addParticles(int firstRow, int solvedEnd, int lastRow, bool isSubdomain) {
     std::vector<int> particles;
     placeOf.resize(numNodes(), -1); // among the cluster's particles; -1 again in the end
     const auto forEachMovable = [&](int last, auto visit) {
@@ -273,7 +273,7 @@ void ConstraintTables::addParticles(int firstRow, int solvedEnd, int lastRow, bo
     };
     forEachMovable(solvedEnd, [&](int p, int) {
         add(p);
-        if (isPart && p >= numParticles) // both nodes of a body
+        if (isSubdomain && p >= numParticles) // both nodes of a body
             add(numParticles + ((p - numParticles) ^ 1));
     });
     std::sort(particles.begin(), particles.end());
@@ -370,10 +370,10 @@ std::vector<double> ConstraintTables::targetsAt(const ConstraintSet& set, double
 void ConstraintTables::releaseRows() {
     const auto release = [](auto&... lists) { ((lists = std::decay_t<decltype(lists)>()), ...); };
     release(smallLanes, smallLengths, clusterParticle, particleSlotStart, particleSlot, slotStart, slotParticle,
-            slotRow, slotNode, rowOwner, rowWhole, ownsNode, partTables, slotWeight, slotInverseMass, rowKind, rowForm,
-            rowPeriodic, rowFirstParameter, rowTarget, rowRate, rowInverseScale, rowDirection, couplingStart,
+            slotRow, slotNode, rowOwner, rowWhole, ownsNode, subdomainTables, slotWeight, slotInverseMass, rowKind,
+            rowForm, rowPeriodic, rowFirstParameter, rowTarget, rowRate, rowInverseScale, rowDirection, couplingStart,
             couplingSlots, rowIsLeaf, updateTarget, updateStart, updateSource, levelEntry, colourRow, bodyPlace,
-            placeBodies, isJoinedRow, partCounts, customParameters, customTables, placeOf, rowPoints, pointNodes,
+            placeBodies, isJoinedRow, subdomainCounts, customParameters, customTables, placeOf, rowPoints, pointNodes,
             points, clusterBody, fieldRow, fieldSlot, borderPlace, coupled, rowsAtBorder, borderPoints, borderPieces,
             borderBodies);
 }

@@ -49,8 +49,8 @@ struct SmallShape {
 /** Threads of the largest block. */
 constexpr int maxBlockSize = 512;
 
-/** Threads of the largest block of a part. */
-constexpr int maxPartBlock = 256;
+/** Threads of the largest block of a subdomain. */
+constexpr int maxSubdomainBlock = 256;
 
 /** Clusters that need only smaller blocks, or no shared memory, are solved in a launch of their own where they are at
  *  least so many. Fewer run side by side on most GPUs whatever their blocks are, and next to the larger ones. */
@@ -59,33 +59,33 @@ constexpr int minOwnRange = 256;
 /** Rows up to which one thread may solve a general cluster; a thread block is faster for more. */
 constexpr int maxThreadRows = 8;
 
-/** The threads that solve a general cluster. Part: a block for each part of a cluster. */
-enum class ThreadGroupKind { Thread, Block, Part };
+/** The threads that solve a general cluster. Subdomain: a block for each subdomain of a cluster. */
+enum class ThreadGroupKind { Thread, Block, Subdomain };
 
 /** A ConstraintSet and its graph as the flat arrays that kernels read.
  *
  *  Clusters of few distances are `small`: by shape, in blocks of threads, one for each of their particles. Particles
  *  without constraints follow, and so do immovable ones, whether or not clusters have them. All others are `general`,
- * in ranges by their ThreadGroupKind. A part of a large cluster counts as a cluster here: it has rows of its own,
- * copies of those that other parts own among them, first those that it solves, then its ring, whose multipliers it
- * reads. A cluster of several parts is there as a whole, too, at the end of a range: it is solved so where parts do not
- * converge soon. Clusters of one part may be a bundle: side by side, they count as one cluster. Rows of small clusters
- * come first, then those of general clusters, then redundant ones, which are checked. Free rigid bodies have no rows.
- * Joined ones are two nodes each in those of constraints that join them (ConstraintSet::nodesOf()): a node is a
- * particle, or numParticles + 2 b is the origin and numParticles + 2 b + 1 the turn of joined body b (numFreeBodies + b
- * of BodyTables). A row has a slot for each of its nodes. */
+ * in ranges by their ThreadGroupKind. A subdomain of a large cluster counts as a cluster here: it has rows of its own,
+ * copies of those that other subdomains own among them, first those that it solves, then its ring, whose multipliers it
+ * reads. A cluster of several subdomains is there as a whole, too, at the end of a range: it is solved so where
+ * subdomains do not converge soon. Clusters of one subdomain may be a bundle: side by side, they count as one cluster.
+ * Rows of small clusters come first, then those of general clusters, then redundant ones, which are checked. Free rigid
+ * bodies have no rows. Joined ones are two nodes each in those of constraints that join them
+ * (ConstraintSet::nodesOf()): a node is a particle, or numParticles + 2 b is the origin and numParticles + 2 b + 1 the
+ * turn of joined body b (numFreeBodies + b of BodyTables). A row has a slot for each of its nodes. */
 class ConstraintTables : public BodyTables, public BorderTables {
 public:
     /** The thread groups that are available for general clusters. */
     struct ThreadGroups {
-        bool hasBlocks = false; ///< thread blocks, or only single threads
-        bool hasParts = false;  ///< blocks may solve large clusters in overlapping parts
+        bool hasBlocks = false;     ///< thread blocks, or only single threads
+        bool hasSubdomains = false; ///< blocks may solve large clusters in overlapping subdomains
         int largestBlock = maxBlockSize;
         int waitingBlocks = 1; ///< blocks of a launch that can wait for each other
         /** Numbers in the largest factor and right-hand side that fit into the shared memory of a block of this size.
          */
         std::function<long long(int blockSize)> sharedNumbers = [](int) { return 0; };
-        int mixedBytes = 8, numberBytes = 8; ///< of the numbers of a part: PartLayout::bytes()
+        int mixedBytes = 8, numberBytes = 8; ///< of the numbers of a subdomain: SubdomainLayout::bytes()
     };
     /** @param smallInRegisters  whether there may be small clusters */
     ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, const ThreadGroups& available);
@@ -97,7 +97,7 @@ public:
     int numParticles = 0;
     int numSmallClusters = 0;
     int numRows = 0;               ///< small and general
-    std::vector<int> constraintOf; ///< [numRows + redundant] the constraint of each row; parts may have copies
+    std::vector<int> constraintOf; ///< [numRows + redundant] the constraint of each row; subdomains may have copies
     std::vector<int> ownRows;      ///< the rows that are no copies
     std::vector<int> redundant;    ///< constraints that depend on others: checked, not solved
     bool readsEnd = false;         ///< reading multipliers needs the positions at the end of a step
@@ -129,44 +129,45 @@ public:
     }
 
     /** General clusters first ... last-1, which one kernel solves. Those of thread blocks are in ranges by the size of
-     *  the blocks, largest first, and by whether factors fit into shared memory. Parts that stay in shared memory are
-     * in one range, those of the largest clusters first, as long as the most of all fits; other cuts are in others. */
+     *  the blocks, largest first, and by whether factors fit into shared memory. Subdomains that stay in shared memory
+     * are in one range, those of the largest clusters first, as long as the most of all fits; other cuts are in others.
+     */
     struct Range {
         ThreadGroupKind group;
         bool isIterative;
         bool isJoined;      ///< there are joined bodies in these clusters, and in no others
         bool isAtBorder;    ///< a bordered row reaches these clusters, and no others
-        bool isSplit;       ///< there are parts of clusters that have several
-        bool exceedsDevice; ///< clusters have more parts than the device has multiprocessors
+        bool isSplit;       ///< there are subdomains of clusters that have several
+        bool exceedsDevice; ///< clusters have more subdomains than the device has multiprocessors
         int blockSize;      ///< threads; of single threads, those that are launched together
         int first, last;
-        int end; ///< where whole clusters end that are also there in parts
-        int cut; ///< of parts
+        int end; ///< where whole clusters end that are also there in subdomains
+        int cut; ///< of subdomains
     };
     int numGeneralClusters = 0;
     std::vector<Range> ranges;
-    /** Tables of 16-bit indices of parts that stay in shared memory, by the first part of their range. */
-    struct PartTable {
-        PartLayout layout;
-        int first; ///< in partTables
+    /** Tables of 16-bit indices of subdomains that stay in shared memory, by the first subdomain of their range. */
+    struct SubdomainTable {
+        SubdomainLayout layout;
+        int first; ///< in subdomainTables
     };
-    std::map<int, PartTable> layouts;
-    std::vector<PartCounts> partCounts; ///< [general clusters] of such parts
-    std::vector<int> bundled;           ///< [general clusters] how many clusters are side by side in it
-    std::vector<int> partTables;
+    std::map<int, SubdomainTable> layouts;
+    std::vector<SubdomainCounts> subdomainCounts; ///< [general clusters] of such subdomains
+    std::vector<int> bundled;                     ///< [general clusters] how many clusters are side by side in it
+    std::vector<int> subdomainTables;
     std::vector<int> rowStart, particleStart; ///< [general clusters + 1]
     std::vector<int> solvedEnd;               ///< [general clusters] where the rows end that it solves
-    /** [general clusters] first and last part of its cluster, and the same cluster as one part. */
-    std::vector<Int4> partsOfCluster;
-    std::vector<int> rowOwner; ///< [numRows] the row, of the part that owns the constraint, whose multiplier counts
-    std::vector<int> rowWhole; ///< [numRows] the row of the same constraint in the cluster as one part
-    std::vector<int> slotNode; ///< [slots] the node, in arrays of nodes, or in a part a place behind all nodes
-    std::vector<int> ownsNode; ///< by place in clusterParticle: whether this part moves the particle
+    /** [general clusters] first and last subdomain of its cluster, and the same cluster as one subdomain. */
+    std::vector<Int4> subdomainsOfCluster;
+    std::vector<int> rowOwner; ///< [numRows] the row in the subdomain that owns the constraint: its multiplier counts
+    std::vector<int> rowWhole; ///< [numRows] the row of the same constraint in the cluster as one subdomain
+    std::vector<int> slotNode; ///< [slots] the node, in arrays of nodes, or in a subdomain a place behind all nodes
+    std::vector<int> ownsNode; ///< by place in clusterParticle: whether this subdomain moves the particle
     std::vector<int> clusterParticle;                 ///< movable nodes of each cluster in turn, particles first
     std::vector<int> particleSlotStart, particleSlot; ///< by place in clusterParticle: slots that are this node
     std::vector<int> clusterBodyStart, clusterBody;   ///< [general clusters + 1] joined bodies that a cluster moves
-    std::vector<int> bodyPlace;   ///< as clusterBody: in a part, the place of the body's origin in clusterParticle
-    std::vector<int> placeBodies; ///< [clusterParticle] in a part, the place in clusterBody of the body that has a node
+    std::vector<int> bodyPlace;   ///< as clusterBody: in a subdomain, the place of the body's origin in clusterParticle
+    std::vector<int> placeBodies; ///< [clusterParticle] in a subdomain, the place in clusterBody of a node's body
 
     // Rows of general clusters and redundant ones; indexed by row, those of small clusters are empty.
     std::vector<int> slotStart, slotParticle, slotRow; ///< slotParticle: nodes
@@ -214,18 +215,18 @@ public:
     int firstBodyCluster() const {
         return numSmallClusters + numGeneralClusters;
     }
-    /** Parts of large clusters. */
-    int numParts() const {
+    /** Subdomains of large clusters. */
+    int numSubdomains() const {
         int count = 0;
         for (const Range& range : ranges)
-            count += range.group == ThreadGroupKind::Part ? range.last - range.first : 0;
+            count += range.group == ThreadGroupKind::Subdomain ? range.last - range.first : 0;
         return count;
     }
-    /** Rows that a cluster or part solves. */
+    /** Rows that a cluster or subdomain solves. */
     int numRowsOf(int cluster) const {
         return solvedEnd[cluster] - rowStart[cluster];
     }
-    /** Particles, and two nodes of each joined body. In arrays of nodes, places of parts come behind them. */
+    /** Particles, and two nodes of each joined body. In arrays of nodes, places of subdomains come behind them. */
     int numNodes() const {
         return numParticles + 2 * numJoinedBodies();
     }
@@ -242,23 +243,23 @@ public:
         return entryStart[cluster + 1] - entryStart[cluster];
     }
 
-    /** A way to cut clusters into parts. Where they do not converge, the cluster is solved as a whole. */
+    /** A way to cut clusters into subdomains. Where they do not converge, the cluster is solved as a whole. */
     struct Cut {
-        int ownRows, hops;   ///< PartLimits
-        int mostCorrections; ///< that parts make
+        int ownRows, hops;   ///< SubdomainLimits
+        int mostCorrections; ///< that subdomains make
         int firstJudged;     ///< the first correction that has to gain enough
         int mostPercent;     ///< of the largest error before it that it may leave
     };
     /** @param number  Range::cut */
     static Cut cutOf(int number);
     /** A cluster as thread blocks solve it. */
-    struct InParts {
-        std::vector<Part> parts;        ///< none: it is solved as a whole
-        std::vector<PartCounts> counts; ///< of each; none if they cannot stay in shared memory
-        int cut = 0;                    ///< its number
+    struct InSubdomains {
+        std::vector<Subdomain> subdomains;   ///< none: it is solved as a whole
+        std::vector<SubdomainCounts> counts; ///< of each; none if they cannot stay in shared memory
+        int cut = 0;                         ///< its number
     };
-    static InParts partsFor(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                            bool hasParts);
+    static InSubdomains subdomainsFor(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                                      bool hasSubdomains);
     /** Whether a cluster is small, provided that small clusters are used. */
     static bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
     static SmallShape shapeOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
@@ -272,10 +273,10 @@ private:
         bool isIterative;
         int blockSize;
         bool isShared;      ///< the factor is in shared memory
-        bool isSplit;       ///< the cluster has several parts
-        bool exceedsDevice; ///< it has more parts than the device has multiprocessors
-        bool isLocal;       ///< parts stay in shared memory
-        int cut;            ///< of its parts
+        bool isSplit;       ///< the cluster has several subdomains
+        bool exceedsDevice; ///< it has more subdomains than the device has multiprocessors
+        bool isLocal;       ///< subdomains stay in shared memory
+        int cut;            ///< of its subdomains
         bool operator<(const Server& other) const {
             return order() < other.order();
         }
@@ -286,30 +287,30 @@ private:
                     !isLocal, cut,        !isSplit, -blockSize,  isShared};
         }
     };
-    /** Clusters, and the parts in which they are solved, if any: only those of one part may be several. */
+    /** Clusters, and the subdomains in which they are solved, if any: only those of one subdomain may be several. */
     struct Served {
         Server server;
         std::vector<const Cluster*> clusters;
-        std::vector<Part> parts;
-        std::vector<PartCounts> counts;
+        std::vector<Subdomain> subdomains;
+        std::vector<SubdomainCounts> counts;
         int numRows() const {
             return clusters[0]->size();
         }
     };
-    /** How clusters of one part are put into bundles. */
+    /** How clusters of one subdomain are put into bundles. */
     struct Bundling {
         std::vector<std::size_t> ends; ///< of bundles, among the clusters
-        PartCounts largest;            ///< the most of all parts, others' too
-        long long blocks = 0;          ///< parts
+        SubdomainCounts largest;       ///< the most of all subdomains, others' too
+        long long blocks = 0;          ///< subdomains
     };
-    ThreadGroupKind threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster, bool hasParts) const;
+    ThreadGroupKind threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster, bool hasSubdomains) const;
     Server serverOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                    const InParts& inParts) const;
+                    const InSubdomains& inSubdomains) const;
     std::size_t endOfRange(const std::vector<Served>& served, std::size_t first) const;
-    bool fitsShared(const PartCounts& counts, int blockSize) const;
+    bool fitsShared(const SubdomainCounts& counts, int blockSize) const;
     std::vector<Served> inBundles(std::vector<Served> served) const;
     Bundling bundlingOf(const std::vector<Served>& served, std::size_t firstWhole, int mostRows) const;
-    int blockSizeOfPart(int rows, const PartCounts& counts) const;
+    int blockSizeOfSubdomain(int rows, const SubdomainCounts& counts) const;
     void addRange(const ConstraintSet& set, const ConstraintGraph& graph, const std::vector<Served>& served);
     bool smallInRegisters;
     ThreadGroups available;
@@ -324,7 +325,7 @@ private:
     int nodeOf(int node) const;
     int frameOfJoint(const ConstraintSet& set, const Constraint& c) const;
     void addRow(const ConstraintSet& set, int constraint, bool isSolved, bool isOwn = true);
-    void addPartTables(const ConstraintSet& set, const Range& range, const std::vector<Served>& served);
+    void addSubdomainTables(const ConstraintSet& set, const Range& range, const std::vector<Served>& served);
     void addPoints(const ConstraintSet& set, const Constraint& c, bool isSolved);
     void addPointSlots();
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);
@@ -337,11 +338,11 @@ private:
     void addBorder(const ConstraintSet& set, const ConstraintGraph& graph);
     void addPieces(int firstRow);
     void addWhole(const ConstraintSet& set, const ConstraintGraph& graph, const std::vector<const Cluster*>& clusters,
-                  bool isPart, bool isCopy);
-    void addParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                  const std::vector<Part>& parts, int whole);
+                  bool isSubdomain, bool isCopy);
+    void addSubdomains(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                       const std::vector<Subdomain>& subdomains, int whole);
     void endCluster(int numTogether);
-    void addParticles(int firstRow, int solvedEnd, int lastRow, bool isPart);
+    void addParticles(int firstRow, int solvedEnd, int lastRow, bool isSubdomain);
     void addClusterBodies(int firstRow, int lastRow);
     void addPlaces(int firstRow, int lastRow);
     void addFactor(const SymbolicFactor& factor, std::vector<Coupling> couplings, int firstRow);

@@ -19,9 +19,9 @@ int blockSizeFor(int rows) {
 } // namespace
 
 ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster,
-                                                bool hasParts) const {
-    if (hasParts)
-        return ThreadGroupKind::Part;
+                                                bool hasSubdomains) const {
+    if (hasSubdomains)
+        return ThreadGroupKind::Subdomain;
     const int numSlots = graph.slotStart[cluster.end] - graph.slotStart[cluster.begin];
     if (!available.hasBlocks || (cluster.size() <= maxThreadRows && numSlots <= maxThreadSlots))
         return ThreadGroupKind::Thread;
@@ -29,33 +29,33 @@ ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, co
 }
 
 ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, const ConstraintGraph& graph,
-                                                    const Cluster& cluster, const InParts& inParts) const {
-    const std::vector<Part>& parts = inParts.parts;
+                                                    const Cluster& cluster, const InSubdomains& inSubdomains) const {
+    const std::vector<Subdomain>& subdomains = inSubdomains.subdomains;
     const bool isJoined = std::any_of(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end,
                                       [&](int k) { return set.isJoined(set.constraints[k]); });
-    const ThreadGroupKind group = threadGroupOf(graph, cluster, !parts.empty());
+    const ThreadGroupKind group = threadGroupOf(graph, cluster, !subdomains.empty());
     Server server{isJoined,
                   isClusterAtBorder(set, graph.rows[cluster.begin]),
                   group,
                   cluster.kind == ClusterSolverKind::Iterative,
                   64,
                   false,
-                  parts.size() > 1,
-                  (int) parts.size() > available.waitingBlocks,
+                  subdomains.size() > 1,
+                  (int) subdomains.size() > available.waitingBlocks,
                   false,
-                  inParts.cut};
-    if (group == ThreadGroupKind::Part) {
+                  inSubdomains.cut};
+    if (group == ThreadGroupKind::Subdomain) {
         int rows = 0, numbers = 0;
-        for (const Part& part : parts) {
-            rows = std::max(rows, part.factor.size() + (int) part.ring.size());
-            numbers = std::max(numbers, 2 * (part.factor.size() + (int) part.factor.entryRow.size()));
+        for (const Subdomain& subdomain : subdomains) {
+            rows = std::max(rows, subdomain.factor.size() + (int) subdomain.ring.size());
+            numbers = std::max(numbers, 2 * (subdomain.factor.size() + (int) subdomain.factor.entryRow.size()));
         }
-        PartCounts largest;
-        for (const PartCounts& each : inParts.counts)
+        SubdomainCounts largest;
+        for (const SubdomainCounts& each : inSubdomains.counts)
             largest.include(each);
-        server.blockSize = blockSizeOfPart(rows, largest);
+        server.blockSize = blockSizeOfSubdomain(rows, largest);
         server.isShared = numbers <= available.sharedNumbers(server.blockSize);
-        server.isLocal = !inParts.counts.empty() && fitsShared(largest, server.blockSize);
+        server.isLocal = !inSubdomains.counts.empty() && fitsShared(largest, server.blockSize);
     }
     if (group == ThreadGroupKind::Block) {
         server.blockSize = std::min(blockSizeFor(cluster.size()), available.largestBlock);
@@ -69,9 +69,9 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
 void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
     std::vector<Served> served;
     for (const Cluster& cluster : graph.clusters) {
-        InParts inParts = partsFor(set, graph, cluster, available.hasParts);
-        const Server server = serverOf(set, graph, cluster, inParts);
-        served.push_back({server, {&cluster}, std::move(inParts.parts), std::move(inParts.counts)});
+        InSubdomains inSubdomains = subdomainsFor(set, graph, cluster, available.hasSubdomains);
+        const Server server = serverOf(set, graph, cluster, inSubdomains);
+        served.push_back({server, {&cluster}, std::move(inSubdomains.subdomains), std::move(inSubdomains.counts)});
     }
     std::stable_sort(served.begin(), served.end(),
                      [](const Served& a, const Served& b) { return a.server < b.server; });
@@ -91,12 +91,12 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
     }
 }
 
-/** Those that are served alike, and after them others that need less, if they are few. Parts that stay in shared memory
- *  fill a multiprocessor each, whatever they need, as long as the most of all fits: those that are served alike are not
- *  taken apart. */
+/** Those that are served alike, and after them others that need less, if they are few. Subdomains that stay in shared
+ * memory fill a multiprocessor each, whatever they need, as long as the most of all fits: those that are served alike
+ * are not taken apart. */
 std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std::size_t first) const {
     const Server& server = served[first].server;
-    PartCounts largest;
+    SubdomainCounts largest;
     int blockSize = 0;
     std::size_t last = first;
     while (last < served.size()) {
@@ -104,7 +104,7 @@ std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std:
         blockSize = std::max(blockSize, next.blockSize);
         std::size_t end = last;
         for (; end < served.size() && !(next < served[end].server); end++)
-            for (const PartCounts& counts : served[end].counts)
+            for (const SubdomainCounts& counts : served[end].counts)
                 largest.include(counts);
         const bool isOther = next.isJoined != server.isJoined || next.isAtBorder != server.isAtBorder ||
                              next.group != server.group || next.isIterative != server.isIterative ||
@@ -128,28 +128,28 @@ void ConstraintTables::addRange(const ConstraintSet& set, const ConstraintGraph&
                 numGeneralClusters, 0,
                 server.cut};
     for (const Served& one : served) {
-        range.last += std::max((int) one.parts.size(), 1);
+        range.last += std::max((int) one.subdomains.size(), 1);
         range.blockSize = std::max(range.blockSize, one.server.blockSize);
     }
-    int whole = range.last; // of the next cluster that has several parts
+    int whole = range.last; // of the next cluster that has several subdomains
     for (const Served& one : served)
-        if (one.parts.size() > 1)
-            addParts(set, graph, *one.clusters[0], one.parts, whole++);
+        if (one.subdomains.size() > 1)
+            addSubdomains(set, graph, *one.clusters[0], one.subdomains, whole++);
         else
-            addWhole(set, graph, one.clusters, !one.parts.empty(), false);
-    std::size_t part = (std::size_t) range.first;
+            addWhole(set, graph, one.clusters, !one.subdomains.empty(), false);
+    std::size_t subdomain = (std::size_t) range.first;
     for (const Served& one : served) {
-        const std::size_t end = part + std::max(one.parts.size(), (std::size_t) 1);
-        if (one.parts.size() > 1) {
-            for (int row = rowStart[part]; row < rowStart[end]; row++)
+        const std::size_t end = subdomain + std::max(one.subdomains.size(), (std::size_t) 1);
+        if (one.subdomains.size() > 1) {
+            for (int row = rowStart[subdomain]; row < rowStart[end]; row++)
                 rowWhole[row] += numRows;
             addWhole(set, graph, one.clusters, true, true);
         }
-        part = end;
+        subdomain = end;
     }
     range.end = numGeneralClusters;
     ranges.push_back(range);
-    addPartTables(set, range, served);
+    addSubdomainTables(set, range, served);
 }
 
 } // namespace ConstraintPlugin

@@ -7,15 +7,15 @@
 
 namespace ConstraintPlugin {
 
-PartRow partRowOf(const ConstraintSet& set, const Constraint& c) {
+SubdomainRow subdomainRowOf(const ConstraintSet& set, const Constraint& c) {
     if (isListed(c.kind) && set.isJoined(c))
-        return PartRow::Joint;
+        return SubdomainRow::Joint;
     if (c.kind == CoordinateKind::Distance)
-        return PartRow::Distance;
+        return SubdomainRow::Distance;
     if (isAngular(c.kind))
-        return PartRow::Angle;
+        return SubdomainRow::Angle;
     const bool isOfParticles = c.kind == CoordinateKind::Custom && !isOfGroups(set, c) && !set.isJoined(c);
-    return isOfParticles ? PartRow::Expression : PartRow::Global;
+    return isOfParticles ? SubdomainRow::Expression : SubdomainRow::Global;
 }
 
 /** Records of a target with so many updates. */
@@ -39,21 +39,22 @@ static int moreCouplingsOf(const ConstraintSet& set, const std::vector<int>& con
     return int(pairs.end() - std::unique(pairs.begin(), pairs.end()));
 }
 
-PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constraints, const SymbolicFactor& factor)
+SubdomainCounts::SubdomainCounts(const ConstraintSet& set, const std::vector<int>& constraints,
+                                 const SymbolicFactor& factor)
     : rows((int) constraints.size()), solved(factor.size()), entries((int) factor.entryRow.size()),
       levels(factor.numLevels) {
     std::vector<int> all, displaced; // nodes
     for (int k = 0; k < rows; k++) {
         const Constraint& c = set.constraints[constraints[k]];
         const std::vector<int>& nodes = set.nodesOf(c);
-        const PartRow row = partRowOf(set, c);
-        if (row != PartRow::Distance) {
-            (row == PartRow::Angle        ? angles
-             : row == PartRow::Expression ? expressions
-             : row == PartRow::Joint      ? joints
-                                          : globalRows)++;
-            points += row == PartRow::Expression ? c.size() : 0;
-            jointPoints += row == PartRow::Joint ? c.size() : 0;
+        const SubdomainRow row = subdomainRowOf(set, c);
+        if (row != SubdomainRow::Distance) {
+            (row == SubdomainRow::Angle        ? angles
+             : row == SubdomainRow::Expression ? expressions
+             : row == SubdomainRow::Joint      ? joints
+                                               : globalRows)++;
+            points += row == SubdomainRow::Expression ? c.size() : 0;
+            jointPoints += row == SubdomainRow::Joint ? c.size() : 0;
             slots += (int) nodes.size();
         }
         for (int node : nodes) {
@@ -91,25 +92,26 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
     }
 }
 
-/** Counts that add up where parts are side by side. */
-static constexpr int PartCounts::*addedUp[] = {
-    &PartCounts::rows,       &PartCounts::solved,  &PartCounts::places,       &PartCounts::others,
-    &PartCounts::entries,    &PartCounts::records, &PartCounts::angles,       &PartCounts::expressions,
-    &PartCounts::points,     &PartCounts::bodies,  &PartCounts::joints,       &PartCounts::jointPoints,
-    &PartCounts::globalRows, &PartCounts::slots,   &PartCounts::moreCouplings};
-static constexpr int PartCounts::*mostOf[] = {&PartCounts::levels, &PartCounts::rowsOfPlace};
+/** Counts that add up where subdomains are side by side. */
+static constexpr int SubdomainCounts::*addedUp[] = {
+    &SubdomainCounts::rows,       &SubdomainCounts::solved,      &SubdomainCounts::places,
+    &SubdomainCounts::others,     &SubdomainCounts::entries,     &SubdomainCounts::records,
+    &SubdomainCounts::angles,     &SubdomainCounts::expressions, &SubdomainCounts::points,
+    &SubdomainCounts::bodies,     &SubdomainCounts::joints,      &SubdomainCounts::jointPoints,
+    &SubdomainCounts::globalRows, &SubdomainCounts::slots,       &SubdomainCounts::moreCouplings};
+static constexpr int SubdomainCounts::*mostOf[] = {&SubdomainCounts::levels, &SubdomainCounts::rowsOfPlace};
 
-void PartCounts::include(const PartCounts& other) {
-    for (int PartCounts::*count : addedUp)
+void SubdomainCounts::include(const SubdomainCounts& other) {
+    for (int SubdomainCounts::*count : addedUp)
         this->*count = std::max(this->*count, other.*count);
-    for (int PartCounts::*count : mostOf)
+    for (int SubdomainCounts::*count : mostOf)
         this->*count = std::max(this->*count, other.*count);
 }
 
-void PartCounts::add(const PartCounts& other) {
-    for (int PartCounts::*count : addedUp)
+void SubdomainCounts::add(const SubdomainCounts& other) {
+    for (int SubdomainCounts::*count : addedUp)
         this->*count += other.*count;
-    for (int PartCounts::*count : mostOf)
+    for (int SubdomainCounts::*count : mostOf)
         this->*count = std::max(this->*count, other.*count);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#ifndef OPENMM_CONSTRAINTS_PART_COUNTS_H_
-#define OPENMM_CONSTRAINTS_PART_COUNTS_H_
+#ifndef OPENMM_CONSTRAINTS_SUBDOMAIN_COUNTS_H_
+#define OPENMM_CONSTRAINTS_SUBDOMAIN_COUNTS_H_
 
 #include "ConstraintSet.h"
 #include "Elimination.h"
@@ -9,22 +9,22 @@
 
 namespace ConstraintPlugin {
 
-/** How a part has a row, which decides its tables: a joint is of a listed kind and at places in joined bodies; an
+/** How a subdomain has a row, which decides its tables: a joint is of a listed kind and at places in joined bodies; an
  *  expression is one of particles; other rows are evaluated in global memory. */
-enum class PartRow { Distance, Angle, Expression, Joint, Global };
-PartRow partRowOf(const ConstraintSet& set, const Constraint& c);
+enum class SubdomainRow { Distance, Angle, Expression, Joint, Global };
+SubdomainRow subdomainRowOf(const ConstraintSet& set, const Constraint& c);
 
 /** Updates of an element in one record of subdomainFactor.cc. Distances have no more at a level: they are from rows
  * that no entry joins, and a row has two particles: of three rows that are joined to it, two are joined by the same
  * one, and so to each other. Rows of other kinds may have more; further ones are in records that follow. */
 constexpr int updatesOfRecord = 2;
 
-/** How many of everything a part of a cluster has, or at most the parts of a range. */
-struct PartCounts {
-    PartCounts() = default;
-    /** Of a part whose rows can stay in shared memory.
+/** How many of everything a subdomain of a cluster has, or at most the subdomains of a range. */
+struct SubdomainCounts {
+    SubdomainCounts() = default;
+    /** Of a subdomain whose rows can stay in shared memory.
      *  @param constraints  that it solves, then its ring  @param factor  of those that it solves */
-    PartCounts(const ConstraintSet& set, const std::vector<int>& constraints, const SymbolicFactor& factor);
+    SubdomainCounts(const ConstraintSet& set, const std::vector<int>& constraints, const SymbolicFactor& factor);
     int rows = 0;   ///< solved ones, and the ring
     int solved = 0; ///< rows
     int places = 0; ///< nodes that are displaced
@@ -44,9 +44,9 @@ struct PartCounts {
         return places + others;
     }
     /** The most of both. */
-    void include(const PartCounts& other);
+    void include(const SubdomainCounts& other);
     /** Both side by side. */
-    void add(const PartCounts& other);
+    void add(const SubdomainCounts& other);
 };
 
 } // namespace ConstraintPlugin

@@ -14,7 +14,7 @@ static int roundUpToFour(int n) {
     return 4 * ((n + 3) / 4);
 }
 
-PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
+SubdomainLayout::SubdomainLayout(const SubdomainCounts& counts) : n(counts) {
     using Sizes = std::vector<std::pair<const char*, int>>;
     const int all = n.allPlaces(), elements = n.rows + n.slots;
     const auto add = [](std::vector<Array>& arrays, int& total, const Sizes& sizes) {
@@ -94,58 +94,58 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"LEVEL_ENTRIES", n.levels + 2}});
 }
 
-bool PartLayout::fits() const {
+bool SubdomainLayout::fits() const {
     return std::max({4 * (n.rows + n.slots), n.entries, n.records, n.allPlaces()}) < mark / 2;
 }
 
-long long PartLayout::bytes(int mixedBytes, int numberBytes) const {
+long long SubdomainLayout::bytes(int mixedBytes, int numberBytes) const {
     return (long long) numberBytes * (4 * numNumbers4 + numNumbers) + (long long) mixedBytes * numMixeds +
            4LL * (4 * numFloats4 + numFloats + tableInts());
 }
 
-std::vector<std::pair<std::string, std::string>> PartLayout::definitions() const {
+std::vector<std::pair<std::string, std::string>> SubdomainLayout::definitions() const {
     std::vector<std::pair<std::string, std::string>> result;
     const auto define = [&](const std::string& name, int value) { result.emplace_back(name, std::to_string(value)); };
     for (const auto* arrays : {&numbers4, &mixeds, &floats4, &numbers, &floats, &ints, &shorts})
         for (const Array& array : *arrays)
             define("AT_" + array.name, array.begin);
-    define("PART_ROWS", n.rows);
-    define("PART_SLOTS", n.slots);
-    define("PART_ANGLES", n.angles);
-    define("PART_EXPRESSIONS", n.expressions);
-    define("PART_POINTS", n.points);
-    define("PART_JOINTS", n.joints);
-    define("PART_GLOBAL_ROWS", n.globalRows);
-    define("PART_JOINT_POINTS", n.jointPoints);
+    define("SUBDOMAIN_ROWS", n.rows);
+    define("SUBDOMAIN_SLOTS", n.slots);
+    define("SUBDOMAIN_ANGLES", n.angles);
+    define("SUBDOMAIN_EXPRESSIONS", n.expressions);
+    define("SUBDOMAIN_POINTS", n.points);
+    define("SUBDOMAIN_JOINTS", n.joints);
+    define("SUBDOMAIN_GLOBAL_ROWS", n.globalRows);
+    define("SUBDOMAIN_JOINT_POINTS", n.jointPoints);
     define("BODY_NUMBERS", bodyNumbers);
-    define("PART_SOLVED", n.solved);
-    define("PART_ENTRIES", n.entries);
-    define("PART_RECORDS", n.records);
-    define("PART_ROWS_OF_PLACE", n.rowsOfPlace);
-    define("PART_ALL_PLACES", n.allPlaces());
-    define("PART_BODIES", n.bodies);
-    define("PART_NUMBERS4", numNumbers4);
-    define("PART_MIXEDS", numMixeds);
-    define("PART_FLOATS4", numFloats4);
-    define("PART_NUMBERS", numNumbers);
-    define("PART_FLOATS", numFloats);
-    define("PART_INTS", numInts);
-    define("PART_TABLE_INTS", tableInts());
+    define("SUBDOMAIN_SOLVED", n.solved);
+    define("SUBDOMAIN_ENTRIES", n.entries);
+    define("SUBDOMAIN_RECORDS", n.records);
+    define("SUBDOMAIN_ROWS_OF_PLACE", n.rowsOfPlace);
+    define("SUBDOMAIN_ALL_PLACES", n.allPlaces());
+    define("SUBDOMAIN_BODIES", n.bodies);
+    define("SUBDOMAIN_NUMBERS4", numNumbers4);
+    define("SUBDOMAIN_MIXEDS", numMixeds);
+    define("SUBDOMAIN_FLOATS4", numFloats4);
+    define("SUBDOMAIN_NUMBERS", numNumbers);
+    define("SUBDOMAIN_FLOATS", numFloats);
+    define("SUBDOMAIN_INTS", numInts);
+    define("SUBDOMAIN_TABLE_INTS", tableInts());
     return result;
 }
 
-int PartLayout::beginOf(const std::vector<Array>& arrays, const char* name) {
+int SubdomainLayout::beginOf(const std::vector<Array>& arrays, const char* name) {
     const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const Array& a) { return a.name == name; });
     if (found == arrays.end())
-        throw std::logic_error(std::string("parts have no table ") + name);
+        throw std::logic_error(std::string("subdomains have no table ") + name);
     return found->begin;
 }
 
-int& PartLayout::intAt(std::vector<int>& tables, const char* name, int index) const {
+int& SubdomainLayout::intAt(std::vector<int>& tables, const char* name, int index) const {
     return tables[beginOf(ints, name) + index];
 }
 
-void PartLayout::setShort(std::vector<int>& tables, const char* name, int index, int value) const {
+void SubdomainLayout::setShort(std::vector<int>& tables, const char* name, int index, int value) const {
     const int place = beginOf(shorts, name) + index, shift = 16 * (place % 2);
     int& pair = tables[numInts + place / 2];
     pair = int(((unsigned) pair & ~(0xffffu << shift)) | ((unsigned) value & 0xffffu) << shift);

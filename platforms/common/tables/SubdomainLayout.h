@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#ifndef OPENMM_CONSTRAINTS_PART_LAYOUT_H_
-#define OPENMM_CONSTRAINTS_PART_LAYOUT_H_
+#ifndef OPENMM_CONSTRAINTS_SUBDOMAIN_LAYOUT_H_
+#define OPENMM_CONSTRAINTS_SUBDOMAIN_LAYOUT_H_
 
 #include "SubdomainCounts.h"
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace ConstraintPlugin {
 
-/** What a thread block keeps in its shared memory of a part (subdomainLocal.cc): numbers, and tables with indices of
- * 16 bits within the part, which it reads once. All parts of a range have the same layout. */
-class PartLayout {
+/** What a thread block keeps in its shared memory of a subdomain (subdomainLocal.cc): numbers, and tables with indices
+ * of 16 bits within the subdomain, which it reads once. All subdomains of a range have the same layout. */
+class SubdomainLayout {
 public:
-    explicit PartLayout(const PartCounts& counts);
+    explicit SubdomainLayout(const SubdomainCounts& counts);
     /** Whether indices fit into 15 bits. */
     bool fits() const;
     /** Bytes of shared memory. @param mixedBytes   of a number in the Context's precision for sums
@@ -22,14 +22,14 @@ public:
     long long bytes(int mixedBytes, int numberBytes) const;
     /** Names and values of all places, for texts. */
     std::vector<std::pair<std::string, std::string>> definitions() const;
-    /** Ints of the tables of one part: vectors of four. */
+    /** Ints of the tables of one subdomain: vectors of four. */
     int tableInts() const {
         return 4 * ((numInts + (numShorts + 1) / 2 + 3) / 4);
     }
     /** The place of a number in the tables: `index` of the array of this name. */
     int& intAt(std::vector<int>& tables, const char* name, int index) const;
     void setShort(std::vector<int>& tables, const char* name, int index, int value) const;
-    const PartCounts& counts() const {
+    const SubdomainCounts& counts() const {
         return n;
     }
     /** Whole warps for so many rows: THREADS_FOR() in subdomainLocal.cc. */
@@ -45,7 +45,7 @@ private:
         int begin;
     };
     static int beginOf(const std::vector<Array>& arrays, const char* name);
-    PartCounts n;
+    SubdomainCounts n;
     // With their places among those of their kind.
     std::vector<Array> numbers4, mixeds, floats4, numbers, floats, ints, shorts;
     int numNumbers4 = 0, numMixeds = 0, numFloats4 = 0, numNumbers = 0, numFloats = 0, numInts = 0, numShorts = 0;

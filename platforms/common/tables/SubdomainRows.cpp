@@ -1,35 +1,35 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// The parts of large clusters in ConstraintTables: their rows, places and tables.
+// The subdomains of large clusters in ConstraintTables: their rows, places and tables.
 #include "ConstraintTables.h"
 #include <algorithm>
 #include <map>
 
 namespace ConstraintPlugin {
 
-void ConstraintTables::addParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                                const std::vector<Part>& parts, int whole) {
-    const int n = cluster.size(), firstPart = numGeneralClusters;
+void ConstraintTables::addSubdomains(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                                     const std::vector<Subdomain>& subdomains, int whole) {
+    const int n = cluster.size(), firstSubdomain = numGeneralClusters;
     const auto constraintAt = [&](int r) { return graph.rows[cluster.begin + r]; };
     std::vector<std::vector<int>> couplingsOf(n); // by their later row
     for (int i = cluster.couplingBegin; i < cluster.couplingEnd; i++)
         couplingsOf[graph.couplings[i].row - cluster.begin].push_back(i);
-    std::vector<int> ownerOf(n), partOf(n), placeIn(n, -1); // placeIn: among the solved rows of the part at hand
-    std::map<int, int> mover;                               // of a node: the first part that owns a row with it
-    for (int p = 0, row = numRows; p < (int) parts.size(); p++) {
-        for (int r : parts[p].own)
-            partOf[r] = p;
-        for (std::size_t i = 0; i < parts[p].solved.size(); i++)
-            if (partOf[parts[p].solved[i]] == p)
-                ownerOf[parts[p].solved[i]] = row + (int) i;
-        row += (int) (parts[p].solved.size() + parts[p].ring.size());
-        for (int r : parts[p].own)
+    std::vector<int> ownerOf(n), subdomainOf(n), placeIn(n, -1); // placeIn: among the solved rows of the one at hand
+    std::map<int, int> mover; // of a node: the first subdomain that owns a row with it
+    for (int p = 0, row = numRows; p < (int) subdomains.size(); p++) {
+        for (int r : subdomains[p].own)
+            subdomainOf[r] = p;
+        for (std::size_t i = 0; i < subdomains[p].solved.size(); i++)
+            if (subdomainOf[subdomains[p].solved[i]] == p)
+                ownerOf[subdomains[p].solved[i]] = row + (int) i;
+        row += (int) (subdomains[p].solved.size() + subdomains[p].ring.size());
+        for (int r : subdomains[p].own)
             for (int node : set.nodesOf(set.constraints[constraintAt(r)]))
                 mover.emplace(nodeOf(node), p);
     }
-    for (int p = 0; p < (int) parts.size(); p++) {
-        const int first = numRows, numSolved = (int) parts[p].solved.size();
-        for (const std::vector<int>* rows : {&parts[p].solved, &parts[p].ring})
+    for (int p = 0; p < (int) subdomains.size(); p++) {
+        const int first = numRows, numSolved = (int) subdomains[p].solved.size();
+        for (const std::vector<int>* rows : {&subdomains[p].solved, &subdomains[p].ring})
             for (int r : *rows) {
                 rowOwner.push_back(ownerOf[r]);
                 rowWhole.push_back(r); // and the first row of the whole cluster
@@ -38,7 +38,7 @@ void ConstraintTables::addParts(const ConstraintSet& set, const ConstraintGraph&
         numRows = (int) rowOwner.size();
         solvedEnd.push_back(first + numSolved);
         addParticles(first, first + numSolved, numRows, true);
-        // Every part adds the impulses on a particle in the same order.
+        // Every subdomain adds the impulses on a particle in the same order.
         for (std::size_t i = (std::size_t) particleStart[particleStart.size() - 2]; i < clusterParticle.size(); i++) {
             const auto constraintOfSlot = [&](int s) { return constraintOf[slotRow[s]]; };
             std::sort(
@@ -49,9 +49,9 @@ void ConstraintTables::addParts(const ConstraintSet& set, const ConstraintGraph&
         addClusterBodies(first, first + numSolved);
         addPlaces(first, numRows);
         for (int i = 0; i < numSolved; i++)
-            placeIn[parts[p].solved[i]] = i;
+            placeIn[subdomains[p].solved[i]] = i;
         std::vector<Coupling> couplings;
-        for (int r : parts[p].solved)
+        for (int r : subdomains[p].solved)
             for (int i : couplingsOf[r]) {
                 Coupling c = graph.couplings[i];
                 const int slotOfRow = c.slotRow - graph.slotStart[c.row],
@@ -66,19 +66,19 @@ void ConstraintTables::addParts(const ConstraintSet& set, const ConstraintGraph&
                     std::swap(c.row, c.column);
                     std::swap(c.slotRow, c.slotColumn);
                 }
-                c.entry = parts[p].factor.findEntry(c.row, c.column);
+                c.entry = subdomains[p].factor.findEntry(c.row, c.column);
                 couplings.push_back(c);
             }
-        for (int r : parts[p].solved)
+        for (int r : subdomains[p].solved)
             placeIn[r] = -1;
         rowIsLeaf.resize(numRows);
-        addFactor(parts[p].factor, std::move(couplings), first);
-        partsOfCluster.push_back({firstPart, firstPart + (int) parts.size(), whole, 0});
+        addFactor(subdomains[p].factor, std::move(couplings), first);
+        subdomainsOfCluster.push_back({firstSubdomain, firstSubdomain + (int) subdomains.size(), whole, 0});
         endCluster(1);
     }
 }
 
-/** Let the rows of a part refer to its places and its copies of bodies. */
+/** Let the rows of a subdomain refer to its places and its copies of bodies. */
 void ConstraintTables::addPlaces(int firstRow, int lastRow) {
     const int firstPlace = particleStart[particleStart.size() - 2], firstBody = clusterBodyStart[numGeneralClusters];
     for (int i = firstPlace; i < (int) clusterParticle.size(); i++)
@@ -103,7 +103,7 @@ void ConstraintTables::addPlaces(int firstRow, int lastRow) {
 }
 
 /** Angles have warps of their own, and so have expressions and rows in global memory, if there is room. */
-int ConstraintTables::blockSizeOfPart(int rows, const PartCounts& counts) const {
+int ConstraintTables::blockSizeOfSubdomain(int rows, const SubdomainCounts& counts) const {
     int threads = rows;
     const auto add = [&](int others) { threads += others > 0 ? 32 + others : 0; };
     for (CoordinateKind kind : listedKinds)
@@ -112,28 +112,28 @@ int ConstraintTables::blockSizeOfPart(int rows, const PartCounts& counts) const 
     add(counts.expressions);
     add(counts.globalRows);
     add(std::max(counts.joints, counts.bodies));
-    return std::min(std::min(64 * ((threads + 63) / 64), maxPartBlock), available.largestBlock);
+    return std::min(std::min(64 * ((threads + 63) / 64), maxSubdomainBlock), available.largestBlock);
 }
 
-/** Whether parts with at most so much stay in shared memory. */
-bool ConstraintTables::fitsShared(const PartCounts& counts, int blockSize) const {
-    const PartLayout layout(counts);
+/** Whether subdomains with at most so much stay in shared memory. */
+bool ConstraintTables::fitsShared(const SubdomainCounts& counts, int blockSize) const {
+    const SubdomainLayout layout(counts);
     return layout.fits() && layout.bytes(available.mixedBytes, available.numberBytes) <=
                                 (long long) sizeof(float) * available.sharedNumbers(blockSize);
 }
 
-/** @param firstWhole  the first cluster of one part  @param mostRows  of a bundle of more than one cluster */
+/** @param firstWhole  the first cluster of one subdomain  @param mostRows  of a bundle of more than one cluster */
 ConstraintTables::Bundling ConstraintTables::bundlingOf(const std::vector<Served>& served, std::size_t firstWhole,
                                                         int mostRows) const {
     Bundling bundling;
     for (std::size_t i = 0; i < firstWhole; i++)
-        for (const PartCounts& counts : served[i].counts) {
+        for (const SubdomainCounts& counts : served[i].counts) {
             bundling.largest.include(counts);
             bundling.blocks++;
         }
-    PartCounts sum;
+    SubdomainCounts sum;
     for (std::size_t i = firstWhole; i < served.size(); i++) {
-        const PartCounts& next = served[i].counts[0];
+        const SubdomainCounts& next = served[i].counts[0];
         if (bundling.ends.empty() || sum.rows + next.rows > mostRows) {
             sum = next;
             bundling.ends.push_back(i + 1);
@@ -147,8 +147,8 @@ ConstraintTables::Bundling ConstraintTables::bundlingOf(const std::vector<Served
     return bundling;
 }
 
-/** Put clusters of one part into bundles where blocks take fewer turns then. A block takes little longer for a bundle
- * than for one of its clusters, whose levels it goes through at the same time. */
+/** Put clusters of one subdomain into bundles where blocks take fewer turns then. A block takes little longer for a
+ * bundle than for one of its clusters, whose levels it goes through at the same time. */
 std::vector<ConstraintTables::Served> ConstraintTables::inBundles(std::vector<Served> served) const {
     const auto whole =
         std::find_if(served.begin(), served.end(), [](const Served& one) { return !one.server.isSplit; });
@@ -157,14 +157,14 @@ std::vector<ConstraintTables::Served> ConstraintTables::inBundles(std::vector<Se
                      [](const Served& a, const Served& b) { return a.numRows() > b.numRows(); }); // largest first
     constexpr int step = 64, mostRows = 512;
     const Bundling alone = bundlingOf(served, firstWhole, 0);
-    const auto tablesOf = [](const Bundling& b) { return b.blocks * PartLayout(b.largest).tableInts(); };
+    const auto tablesOf = [](const Bundling& b) { return b.blocks * SubdomainLayout(b.largest).tableInts(); };
     const auto turnsOf = [&](const Bundling& b) { return (b.blocks - 1) / available.waitingBlocks; };
     Bundling best = alone;
     // Without blocks that wait for each other nothing says how many there are at once.
     for (int rows = step; rows <= mostRows && available.waitingBlocks > 1; rows += step) {
         Bundling next = bundlingOf(served, firstWhole, rows);
         if (turnsOf(next) < turnsOf(best) && tablesOf(next) <= tablesOf(alone) &&
-            fitsShared(next.largest, blockSizeOfPart(next.largest.rows, next.largest)))
+            fitsShared(next.largest, blockSizeOfSubdomain(next.largest.rows, next.largest)))
             best = std::move(next);
     }
     std::vector<Served> result(std::make_move_iterator(served.begin()), std::make_move_iterator(whole));
@@ -176,29 +176,30 @@ std::vector<ConstraintTables::Served> ConstraintTables::inBundles(std::vector<Se
             bundle.clusters.push_back(served[i].clusters[0]);
             bundle.counts[0].add(served[i].counts[0]);
         }
-        bundle.server.blockSize = blockSizeOfPart(bundle.counts[0].rows, bundle.counts[0]);
+        bundle.server.blockSize = blockSizeOfSubdomain(bundle.counts[0].rows, bundle.counts[0]);
     }
     return result;
 }
 
-/** Tables of parts that stay in shared memory. */
-void ConstraintTables::addPartTables(const ConstraintSet& set, const Range& range, const std::vector<Served>& served) {
+/** Tables of subdomains that stay in shared memory. */
+void ConstraintTables::addSubdomainTables(const ConstraintSet& set, const Range& range,
+                                          const std::vector<Served>& served) {
     if (!served[0].server.isLocal)
         return;
-    PartCounts counts;
-    partCounts.resize(range.first);
+    SubdomainCounts counts;
+    subdomainCounts.resize(range.first);
     for (const Served& one : served) {
-        partCounts.insert(partCounts.end(), one.counts.begin(), one.counts.end());
-        for (const PartCounts& each : one.counts)
+        subdomainCounts.insert(subdomainCounts.end(), one.counts.begin(), one.counts.end());
+        for (const SubdomainCounts& each : one.counts)
             counts.include(each);
     }
-    const PartLayout layout(counts);
+    const SubdomainLayout layout(counts);
     if (!layout.fits())
         return;
-    layouts.emplace(range.first, PartTable{layout, (int) partTables.size()});
+    layouts.emplace(range.first, SubdomainTable{layout, (int) subdomainTables.size()});
     for (int c = range.first; c < range.last; c++) {
-        const std::vector<int> table = tablesOfPart(layout, set, *this, c);
-        partTables.insert(partTables.end(), table.begin(), table.end());
+        const std::vector<int> table = tablesOfSubdomain(layout, set, *this, c);
+        subdomainTables.insert(subdomainTables.end(), table.begin(), table.end());
     }
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished = 2, areOpposite = 1;
 // Tables that the factorization reads count in bytes of a float, and of a gradient.
 constexpr int floatBytes = 4, gradientBytes = 16;
-constexpr int mark = PartLayout::mark;
+constexpr int mark = SubdomainLayout::mark;
 
 /** Bits of the points from n on that share its elements, or 0 if a point before it does. @param begin, last  of its row
  */
@@ -30,13 +30,13 @@ int sharersOf(const ConstraintTables& t, int n, int begin, int last) {
     return sharers;
 }
 
-/** Writes the tables of one part. Names are those of PartLayout; subdomain*.cc say what the numbers are. */
+/** Writes the tables of one subdomain. Names are those of SubdomainLayout; subdomain*.cc say what the numbers are. */
 class Writer {
 public:
-    Writer(const PartLayout& layout, const ConstraintSet& set, const ConstraintTables& tables, int part)
-        : result(layout.tableInts(), 0), layout(layout), most(layout.counts()), set(set), t(tables), c(part),
-          counts(tables.partCounts[part]), firstRow(tables.rowStart[part]), firstPlace(tables.particleStart[part]),
-          firstElement(counts.rows, -1) {
+    Writer(const SubdomainLayout& layout, const ConstraintSet& set, const ConstraintTables& tables, int subdomain)
+        : result(layout.tableInts(), 0), layout(layout), most(layout.counts()), set(set), t(tables), c(subdomain),
+          counts(tables.subdomainCounts[subdomain]), firstRow(tables.rowStart[subdomain]),
+          firstPlace(tables.particleStart[subdomain]), firstElement(counts.rows, -1) {
     }
     /** All tables: rows come before what has elements of rows. */
     std::vector<int> write() {
@@ -79,7 +79,7 @@ private:
         for (int value : values)
             putShort(name, index++, value);
     }
-    /** The place in the part of a node that it displaces. */
+    /** The place in the subdomain of a node that it displaces. */
     int placeOf(int slot) const {
         return t.slotNode[slot] - t.numNodes() - firstPlace;
     }
@@ -102,12 +102,12 @@ private:
     std::vector<int> takePlaces(int row);
 
     std::vector<int> result;
-    const PartLayout& layout;
-    const PartCounts& most; ///< of the range
+    const SubdomainLayout& layout;
+    const SubdomainCounts& most; ///< of the range
     const ConstraintSet& set;
     const ConstraintTables& t;
     const int c;
-    const PartCounts& counts;
+    const SubdomainCounts& counts;
     const int firstRow, firstPlace;
     std::vector<int> firstElement; ///< of rows that are no distances
     std::map<int, int> otherPlace; ///< of nodes that are not displaced
@@ -134,7 +134,7 @@ void Writer::putBodies() {
         putShort("BODY_PLACE", k, t.bodyPlace[copy] - firstPlace);
 }
 
-/** Places of a row's nodes. Those that the part does not displace get new ones behind the others. */
+/** Places of a row's nodes. Those that the subdomain does not displace get new ones behind the others. */
 std::vector<int> Writer::takePlaces(int row) {
     std::vector<int> places;
     for (int s = t.slotStart[firstRow + row]; s < t.slotStart[firstRow + row + 1]; s++) {
@@ -155,8 +155,9 @@ void Writer::putRows() {
     for (int k = 0; k < counts.rows; k++) {
         putInt("OWNER", k, t.rowOwner[firstRow + k]);
         const Constraint& constraint = set.constraints[t.constraintOf[firstRow + k]];
-        const PartRow kind = partRowOf(set, constraint);
-        const bool isDistance = kind == PartRow::Distance, isLeaf = k < counts.solved && t.rowIsLeaf[firstRow + k] != 0;
+        const SubdomainRow kind = subdomainRowOf(set, constraint);
+        const bool isDistance = kind == SubdomainRow::Distance,
+                   isLeaf = k < counts.solved && t.rowIsLeaf[firstRow + k] != 0;
         const std::vector<int> places = takePlaces(k);
         const int size = (int) places.size(), one = isDistance ? places[0] : next.element,
                   other = isDistance ? places[1] : size;
@@ -169,11 +170,11 @@ void Writer::putRows() {
             putShort("ELEMENT_PLACE", next.element - most.rows + i, places[i]);
             putShort("ELEMENT_ROW", next.element - most.rows + i, k);
         }
-        if (kind == PartRow::Angle)
+        if (kind == SubdomainRow::Angle)
             putAngle(k, (int) constraint.kind, places);
-        else if (kind == PartRow::Expression)
+        else if (kind == SubdomainRow::Expression)
             putExpression(k, size);
-        else if (kind == PartRow::Joint)
+        else if (kind == SubdomainRow::Joint)
             putJoint(k, constraint, places);
         else
             putShort("GLOBAL_ROW", next.globalRow++, k);
@@ -199,7 +200,7 @@ void Writer::putJoint(int row, const Constraint& constraint, const std::vector<i
               firstCopy = t.numJoinedBodies() + t.clusterBodyStart[c];
     const auto [begin, last] = t.rowPoints[firstRow + row];
     putShorts("JOINT", 4 * next.joint++, std::array{row, kind, next.jointPoint, last - begin});
-    putShort("JOINT_OF_THREAD", kind * PartLayout::threadsFor(most.joints) + next.jointOfKind[kind]++, next.joint);
+    putShort("JOINT_OF_THREAD", kind * SubdomainLayout::threadsFor(most.joints) + next.jointOfKind[kind]++, next.joint);
     for (int n = begin; n < last; n++, next.jointPoint++) {
         const auto& [origin, turn, body, shape] = t.pointNodes[n];
         putShorts("JOINT_POINT", 4 * next.jointPoint,
@@ -214,7 +215,7 @@ void Writer::putJoint(int row, const Constraint& constraint, const std::vector<i
 }
 
 void Writer::putPlaces() {
-    constexpr int rowsAtPlace = PartLayout::rowsAtPlace;
+    constexpr int rowsAtPlace = SubdomainLayout::rowsAtPlace;
     int others = 0; // elements of places beyond the first four of each
     for (int i = 0; i < counts.places; i++) {
         const int first = t.particleSlotStart[firstPlace + i], last = t.particleSlotStart[firstPlace + i + 1];
@@ -296,9 +297,9 @@ void Writer::putUpdates() {
 
 } // namespace
 
-std::vector<int> tablesOfPart(const PartLayout& layout, const ConstraintSet& set, const ConstraintTables& tables,
-                              int part) {
-    return Writer(layout, set, tables, part).write();
+std::vector<int> tablesOfSubdomain(const SubdomainLayout& layout, const ConstraintSet& set,
+                                   const ConstraintTables& tables, int subdomain) {
+    return Writer(layout, set, tables, subdomain).write();
 }
 
 } // namespace ConstraintPlugin
