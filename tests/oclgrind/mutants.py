@@ -235,7 +235,7 @@ PATTERN_CASES = [
     "bodies ConstraintForce",
     "body parts RattleLangevin",
 ]
-UNSET_CASE = "block single"  # comes to leastOf(); what parts leave to their cluster has it too, but is not run
+UNSET_CASE = "block single"  # comes to leastOf(); what subdomains leave to their cluster has it too, but is not run
 
 
 def main():
